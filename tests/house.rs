@@ -24,15 +24,40 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Folders that a text names as `crate::folder`.
+/// Folders that a text names as `crate::folder` or, several at once, as `crate::{folder, other::...}`.
 fn uses(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices("crate::").filter_map(|(at, word)| {
+    text.match_indices("crate::").flat_map(|(at, word)| {
         // `umscope::` and `$crate::` are other words.
         let before = text[..at].chars().next_back();
         let rest = &text[at + word.len()..];
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        (!before.is_some_and(|c| c.is_alphanumeric() || c == '_')).then_some(&rest[..end])
+        let is_ours = !before.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        if is_ours { named(rest) } else { Vec::new() }
     })
+}
+
+/// The first names of what a path begins with: one, or those of a group.
+fn named(rest: &str) -> Vec<&str> {
+    let Some(group) = rest.strip_prefix('{') else { return vec![name(rest)] };
+    let (mut depth, mut begins, mut found) = (0_usize, true, Vec::new());
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => begins = true,
+            c if begins && !c.is_whitespace() => {
+                found.push(name(&group[at..]));
+                begins = false;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn name(rest: &str) -> &str {
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    &rest[..end]
 }
 
 /// What breaks the order in the file at `path` of the folder at `position`.
@@ -66,4 +91,7 @@ fn a_breach_would_be_seen() {
     let path = Path::new("src/model/x.rs");
     assert_eq!(breaches(&order, 0, path, "use crate::machine::Machine;").len(), 1);
     assert_eq!(breaches(&order, 1, path, "use crate::model::time;").len(), 0);
+    let group = "use crate::{\n    model::{time, access},\n    machine::Machine,\n};";
+    assert_eq!(breaches(&order, 0, path, group).len(), 1);
+    assert_eq!(breaches(&order, 1, path, group).len(), 0);
 }

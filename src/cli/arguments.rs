@@ -26,7 +26,7 @@ pub struct Target {
 }
 
 /// What is changed about it.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Changes {
     /// Set a key of the machine file, such as gpu.l1.size="1 KiB", or the scenario's scale, launch, or a parameter of its
     /// kernels, such as with.pieces=8; may be given several times

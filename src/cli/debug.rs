@@ -72,17 +72,11 @@ impl Debug {
         }
         let settings = self.look.settings()?;
         let (session, there) = open(&self.target)?;
-        let commands = self.first(there).into_iter().chain(self.execute.iter().cloned());
+        let commands = first(self.at, there).into_iter().chain(self.execute.iter().cloned());
         Ok(match on_screen(session, settings, commands)? {
             Left::ByUser => Status::Held,
             Left::For(status) => status,
         })
-    }
-
-    /// The command that goes where the session begins, unless that is its start.
-    fn first(&self, there: Option<EventNumber>) -> Option<String> {
-        let cycle = self.at.map(|cycle| format!("goto cycle {cycle}"));
-        cycle.or(there.map(|event| format!("goto event {event}")))
     }
 
     fn console(&self) -> Ended {
@@ -96,7 +90,7 @@ impl Debug {
             Interrupt::install()?;
         }
         let (mut session, there) = open(&self.target)?;
-        if let Some(command) = self.first(there) {
+        if let Some(command) = first(self.at, there) {
             session.execute(&command, &interrupt)?;
         }
         let manners = Manners { prompt: people };
@@ -109,6 +103,16 @@ impl Debug {
         output.done()?;
         // Nobody reads what a script got wrong: its exit status must tell.
         Ok(if mistakes > 0 && !people { Status::Wrong } else { Status::Held })
+    }
+}
+
+/// The command that goes where a session begins: to the cycle that is asked for, or else to an event; unless that is its start.
+#[must_use]
+pub fn first(at: Option<u64>, there: Option<EventNumber>) -> Option<String> {
+    match (at, there) {
+        (Some(0), _) | (None, None) => None,
+        (Some(cycle), _) => Some(format!("goto cycle {cycle}")),
+        (None, Some(event)) => Some(format!("goto event {event}")),
     }
 }
 

@@ -1,11 +1,9 @@
 //! What a run that could not go on is diagnosed with, and the graph of it as a file.
 
-use std::io::Write;
 use std::path::Path;
 
-use super::destination::Destination;
-use super::exit::Trouble;
 use crate::debug::diagnosis::{Diagnosis, diagnose, doom, dot, trace};
+use crate::diagnostic::{Result, write_whole};
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::scenario::{Ended, Report};
@@ -38,9 +36,6 @@ pub fn of(report: &Report, machine: &Machine, start: &Machine) -> Option<Diagnos
 }
 
 /// Writes the wait-for graph for Graphviz.
-pub fn write_dot(path: &Path, diagnosis: &Diagnosis, machine: &Machine) -> Result<(), Trouble> {
-    let text = dot(diagnosis, machine.components());
-    let mut file = Destination::open(Some(path))?;
-    file.write_all(text.as_bytes()).map_err(|error| Trouble::Io("write the wait-for graph", error))?;
-    file.finish()
+pub fn write_dot(path: &Path, diagnosis: &Diagnosis, machine: &Machine) -> Result<()> {
+    write_whole(path, dot(diagnosis, machine.components()).as_bytes())
 }

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use super::arguments::{Format, number, positive, tried};
 use super::counterexample;
-use super::destination::Destination;
 use super::exit::{Ended, Status, Trouble, conclude};
 use super::interrupt::Interrupt;
 use super::output::Output;
+use super::outputs::{Outputs, Replaces};
 use super::progress::Progress;
 use super::work::doubt;
 use crate::explore::fairness::{self, Fairness};
@@ -26,7 +26,6 @@ use crate::explore::system::System;
 use crate::explore::way;
 use crate::machine::Machine;
 use crate::model::units::Size;
-use crate::recording::write::may_replace;
 use crate::report::number::{counted, grouped};
 use crate::scenario::{Options, Scenario};
 
@@ -157,14 +156,11 @@ struct Subject {
 impl Explore {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
+        Outputs::default().with("--record", self.record.as_deref(), Replaces::Recordings).check(&[])?;
         if let Some(most) = self.hold {
             return self.hold_back(most, &interrupt);
         }
         let subject = self.open()?;
-        if let Some(path) = &self.record {
-            may_replace(path)?;
-            Destination::try_out(path)?;
-        }
         interrupt.heed();
         let start = Instant::now();
         let plain = self.no_symmetry.then(|| subject.system.without_symmetry());

@@ -11,6 +11,7 @@ use super::destination::Destination;
 use super::drive::drive;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
+use super::outputs::{Outputs, Replaces};
 use super::run::status;
 use super::work::{self, Work};
 use crate::diagnostic::Diagnostic;
@@ -114,7 +115,7 @@ impl Export {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
-        self.to.as_deref().map_or(Ok(()), |path| work.spare(path))?;
+        Outputs::default().with("--to", self.to.as_deref(), Replaces::Anything).check(&work.reads()?)?;
         let prepared = work.prepare()?;
         let filter = work::filter(self.query.as_deref(), &prepared)?;
         let workload = prepared.blueprint.workload.clone();
@@ -136,7 +137,7 @@ impl Export {
         let closed = out.is_closed();
         let status = status(&report, closed);
         tell(&report);
-        if status == Status::Interrupted && matches!(out, Destination::File { .. }) {
+        if status == Status::Interrupted && out.is_held_back() {
             say("interrupted: nothing was written");
             return Ok(status);
         }

@@ -80,9 +80,7 @@ impl Frame {
         Interrupt::install()?;
         let settings = self.look.settings()?;
         let (mut session, there) = debug::open(&self.target)?;
-        let cycle = self.at.filter(|cycle| *cycle > 0).map(|cycle| format!("goto cycle {cycle}"));
-        let event = there.filter(|_| self.at.is_none()).map(|event| format!("goto event {event}"));
-        if let Some(command) = cycle.or(event) {
+        if let Some(command) = debug::first(self.at, there) {
             session.execute(&command, &interrupt::Interrupt::default())?;
         }
         let title = format!("{}, cycle {}", self.target.scenario, session.cycle());

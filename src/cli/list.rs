@@ -9,6 +9,7 @@ use super::output::Output;
 use crate::config::{self, Kind};
 use crate::diagnostic::Diagnostic;
 use crate::model::fault::Fault;
+use crate::protocol::rules::{RULES, Rule};
 use crate::scenario::curriculum;
 use crate::workload::kernels::{Definition, KERNELS, ParameterDefinition};
 use crate::workload::suites::{Rates, SUITES, Suite, Workload};
@@ -25,13 +26,14 @@ Examples:
   umscope list kernels          (with their parameters)
   umscope list kernels sort     (of those with this in their names)
   umscope list faults           (what --fault and [[fault]] take)
+  umscope list rules            (of the protocol engine, which most faults switch off)
   umscope list workloads        (of the papers' tables: each is a scenario)
   umscope list --format json | jq -r '.machines[].name'
 
 JSON: machines[{name, title}], protocols[{name, title}], kernels[{name, title, source, \
 parameters[{name, about, default, expected}]}], workloads[{name, title, source, machine, kernel, with, blocks, \
 megabytes, rates{l1_hits, l2_hits, l1_coalesced, coalesced, line_use}, differs}], scenarios[{name, title}], sweeps[{name, title}], \
-trace_formats[{name, title}], faults[{name, title}]; with a kind given, only its key, and with a NAME only the entries that fit it. `blocks`, `megabytes` and `rates` (in per \
+trace_formats[{name, title}], faults[{name, title}], rules[{name, title}]; with a kind given, only its key, and with a NAME only the entries that fit it. `blocks`, `megabytes` and `rates` (in per \
 cent; of a GPU with hardware coherence what hits, of one without what is coalesced and used of a line) are those of the \
 paper's tables, null where they have none.")]
 pub struct List {
@@ -57,10 +59,11 @@ enum What {
     Sweeps,
     TraceFormats,
     Faults,
+    Rules,
 }
 
 impl What {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Machines,
         Self::Protocols,
         Self::Kernels,
@@ -69,6 +72,7 @@ impl What {
         Self::Sweeps,
         Self::TraceFormats,
         Self::Faults,
+        Self::Rules,
     ];
 
     fn name(self) -> &'static str {
@@ -81,6 +85,7 @@ impl What {
             Self::Sweeps => "sweeps",
             Self::TraceFormats => "trace-formats",
             Self::Faults => "faults",
+            Self::Rules => "rules",
         }
     }
 
@@ -102,6 +107,12 @@ impl What {
             }
             Self::Faults => {
                 Fault::NAMES.iter().map(|name| ((*name).to_owned(), Fault::about(name).to_owned())).collect()
+            }
+            Self::Rules => {
+                let told = |rule: &Rule| {
+                    (format!("rule {}", rule.number), format!("{}; without it {}", rule.says, rule.without))
+                };
+                RULES.iter().map(told).collect()
             }
             Self::Workloads => {
                 workloads().map(|(suite, workload)| (suite.path(workload), told(workload))).collect()

@@ -91,8 +91,12 @@ impl Log {
             enough = left == 0 || past || output.is_closed();
             Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
+        let is_over = !output.is_closed() && !interrupt.is_raised();
         output.done()?;
         work::trusted(&workload)?;
+        if Some(left) == self.limit.or(Some(u64::MAX)) && left > 0 && is_over {
+            say("no record is meant");
+        }
         for failure in &report.failures {
             say(format_args!(
                 "failed at event {}, cycle {}: {}",

@@ -24,6 +24,7 @@ mod look;
 mod man;
 mod mutants;
 mod output;
+mod outputs;
 mod pick;
 mod pool;
 mod progress;

@@ -15,7 +15,7 @@ use super::output::Output;
 use super::pool;
 use super::progress::Progress;
 use crate::config::{self, Kind};
-use crate::diagnostic::{Diagnostic, Source};
+use crate::diagnostic::{self, Diagnostic, Source, cannot, try_out};
 use crate::explore::fairness::{self, Fairness};
 use crate::explore::mutants::{self, Base, Mutant, Verdict};
 use crate::explore::outcome::Violation;
@@ -213,11 +213,18 @@ fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
+/// Makes the folder of the recordings, where any can be written.
+fn make_folder(folder: &Path) -> diagnostic::Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| cannot(folder, &error))?;
+    try_out(&folder.join("new.rec"))
+}
+
 impl Mutants {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
         let found = config::find(Kind::Protocol, &self.protocol, None)?;
         let table = config::protocol::from_toml(&found.source)?;
+        self.record.as_deref().map_or(Ok(()), make_folder)?;
         interrupt.heed();
         let fits = |mutant: &Mutant| self.only.as_ref().is_none_or(|only| mutant.to_string().contains(only));
         let mutants: Vec<Mutant> = mutants::all(&table).into_iter().filter(fits).collect();
@@ -414,7 +421,6 @@ impl Mutants {
         violation: &Violation,
     ) -> Result<Option<PathBuf>, Trouble> {
         let Some(folder) = &self.record else { return Ok(None) };
-        std::fs::create_dir_all(folder).map_err(|error| Trouble::Io("make the folder of --record", error))?;
         let with = match changed.mutant {
             Mutant::Rule(fault) => format!("fault=[{{ name = {} }}]", quoted(fault.name())),
             Mutant::Table(change) => format!("mutate=[{}]", quoted(&change.to_string())),

@@ -25,8 +25,12 @@ pub fn each(
     thread::scope(|scope| {
         let worker = || {
             loop {
+                // Whoever has taken a number does it: all below one that breaks are done, however many jobs there are.
+                if interrupt.is_raised() || enough.load(Ordering::Relaxed) {
+                    break;
+                }
                 let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= count || interrupt.is_raised() || enough.load(Ordering::Relaxed) {
+                if number >= count {
                     break;
                 }
                 if each(number).is_break() {

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use super::exit::Trouble;
 use super::work::Work;
+use crate::diagnostic::cannot;
 use crate::machine::Machine;
-use crate::recording::{End, Ending, Mark, Marker, Writer, write};
+use crate::recording::{End, Ending, Mark, Marker, Writer};
 use crate::scenario::{Ended, Report};
 
 /// A recording that grows with its run. Whatever ends the run, what has been written is good.
@@ -29,7 +30,7 @@ impl Recorder {
             recording.inputs.iter().try_for_each(|(event, input)| writer.input(*event, input))?;
             Ok(writer)
         };
-        let writer = begin().map_err(|error: io::Error| write::cannot(path, &error))?;
+        let writer = begin().map_err(|error: io::Error| cannot(path, &error))?;
         Ok(Self { writer, marker: Marker::default() })
     }
 

@@ -8,22 +8,21 @@ use std::time::Instant;
 use clap::Args;
 
 use super::arguments::{Format, Target, positive};
-use super::destination::{Destination, apart};
 use super::diagnosis;
 use super::drive::{drive, drive_unseen};
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
+use super::outputs::{Outputs, Replaces};
 use super::record::Recorder;
 use super::work::{self, Work};
 use crate::config::machine::MachineSpec;
-use crate::debug::diagnosis::{Diagnosis, may_be_replaced};
+use crate::debug::diagnosis::Diagnosis;
 use crate::debug::latency::{Spent, Trail};
 use crate::diagnostic::Diagnostic;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
-use crate::query::{Stop, Text};
-use crate::recording::write::may_replace;
+use crate::query::Text;
 use crate::report::summary::{self, Heading};
 use crate::report::{self, Run as Done};
 use crate::scenario::{self, Prepared, Report};
@@ -50,7 +49,7 @@ events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violati
 break), expectations, failures[{message, cycle, event, line, expectation}], diagnosis (why it could not go on: verdict (deadlock, \
 lost-message, lost-wake-up, livelock, starvation, slow or unknown), event, cycle, complete, circle, transactions[], \
 waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, avoidable, others, notes[]), stopped_at (a record as `umscope log` prints \
-it), resources[{name, count (of components that have them), utilisation (mean, 0 to 1), busiest, busiest_at, queued_mean_cycles}] (what accesses compete for, \
+it, null where none was made; ended tells that it stopped), resources[{name, count (of components that have them), utilisation (mean, 0 to 1), busiest, busiest_at, queued_mean_cycles}] (what accesses compete for, \
 the busiest first: ports, buses and banks of memories, links, crossbars, page walkers, SIMD units; then MSHRs, which hold who waits), waits (with --waits, \
 of the accesses that did not end at once: accesses, cycles, max_cycles, sums[{for (as info latency names it), cycles, share, accesses (that waited for it), \
 places[{at, cycles, accesses}]}]) and stats{flat dotted keys}; null for what is unknown.
@@ -207,35 +206,20 @@ impl Run {
             let wrong = Diagnostic::new("--sample and --format json both write to standard output");
             return Err(wrong.expected("--sample-to FILE").into());
         }
-        apart(&[
-            ("--sample-to", self.sample_file()),
-            ("--dot", self.dot.as_deref()),
-            ("--record", self.record.as_deref()),
-        ])?;
+        let outputs = Outputs::default()
+            .with("--sample-to", self.sample_file(), Replaces::Anything)
+            .with("--dot", self.dot.as_deref(), Replaces::Graphs)
+            .with("--record", self.record.as_deref(), Replaces::Recordings);
+        outputs.apart()?;
         let work = Work::open(&self.target, interrupt)?;
         work::doubt(&work.scenario, &work.options);
-        for path in [self.sample_file(), self.dot.as_deref(), self.record.as_deref()].into_iter().flatten() {
-            work.spare(path)?;
-        }
-        // Before anything is written, so that a refusal leaves all as it was.
-        self.record.as_deref().map_or(Ok(()), may_replace)?;
-        if let Some(path) = self.dot.as_deref() {
-            if !may_be_replaced(path) {
-                let error =
-                    Diagnostic::new(format!("{} is there already, and is no such graph", path.display()));
-                return Err(error.expected("another file for --dot, or an earlier graph").into());
-            }
-            Destination::try_out(path)?;
-        }
+        outputs.check(&work.reads()?)?;
         Ok(work)
     }
 
     fn onlookers(&self, work: &Work, prepared: &Prepared) -> Result<Onlookers, Trouble> {
-        let stop =
-            self.stop.as_ref().map(|query| Stop::compile(&Text::new("--break", query), &prepared.context));
-        let stop = stop.transpose()?;
+        let stop = self.stop.as_ref().map(|query| onlookers::stop(&Text::new("--break", query), prepared));
         let sampler = self.sample.map(|every| Sampler::begin(&prepared.machine, every, self.sample_file()));
-        // An earlier recording stays if there can be no samples.
         let sampler = sampler.transpose()?;
         let recorder = self.record.as_ref().map(|path| Recorder::begin(path, work));
         Ok(Onlookers {
@@ -244,7 +228,7 @@ impl Run {
             trail: self
                 .waits
                 .then(|| (Trail::new(prepared.machine.time_base()).taking_apart(), Spent::default())),
-            stop,
+            stop: stop.transpose()?.flatten(),
             stopped: None,
         })
     }
@@ -252,7 +236,7 @@ impl Run {
     /// Writes the wait-for graph, if it is wanted and there is one.
     fn draw(&self, diagnosis: Option<&Diagnosis>, machine: &Machine) -> Result<(), Trouble> {
         match (&self.dot, diagnosis) {
-            (Some(path), Some(diagnosis)) => diagnosis::write_dot(path, diagnosis, machine),
+            (Some(path), Some(diagnosis)) => Ok(diagnosis::write_dot(path, diagnosis, machine)?),
             // One of an earlier run may be there.
             (Some(path), None) => {
                 say(format_args!("nothing waits for ever: {} is not written", path.display()));

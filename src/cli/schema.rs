@@ -4,7 +4,8 @@ use clap::{Args, ValueEnum};
 
 use super::exit::{Ended, Status};
 use super::output::Output;
-use crate::{config, scenario};
+use crate::config;
+use crate::scenario;
 
 /// Print the JSON schema of a kind of file
 ///

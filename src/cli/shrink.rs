@@ -9,6 +9,7 @@ use super::arguments::Target;
 use super::destination::Destination;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
+use super::outputs::{Outputs, Replaces};
 use super::progress::Progress;
 use super::work::Work;
 use crate::debug::frame::text::plural;
@@ -44,7 +45,8 @@ impl Shrink {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
-        self.output.as_deref().map_or(Ok(()), |path| work.spare(path))?;
+        let output = self.output.as_deref();
+        Outputs::default().with("--output", output, Replaces::Anything).check(&work.reads()?)?;
         let mut output = Destination::open(self.output.as_deref())?;
         interrupt.heed();
         let stop = interrupt.flag();

@@ -1,7 +1,7 @@
 //! `umscope stress`: random accesses on contended blocks, with values checked.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -10,19 +10,18 @@ use serde_json::{Value, json};
 
 use super::arguments::{Format, number, positive, tried};
 use super::counterexample;
-use super::destination::{self, Destination};
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
+use super::outputs::{Outputs, Replaces};
 use super::pool;
 use super::progress::Progress;
 use crate::config;
 use crate::config::machine::MachineSpec;
 use crate::debug::diagnosis::{Diagnosis, diagnose, trace};
-use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::diagnostic::{Diagnostic, Result, Source, write_whole};
 use crate::explore::stress::{self, Coverage, Failure, Plan, Round, shrink};
 use crate::model::inspect::Inspect;
-use crate::recording::write::may_replace;
 use crate::report;
 use crate::report::number::{counted, grouped};
 use crate::scenario::{Draft, Options, Scenario};
@@ -96,16 +95,6 @@ pub struct Stress {
     format: Format,
 }
 
-/// That a file of a failure can be written; if not, which option says another place.
-fn try_out(path: &Path) -> std::result::Result<(), Trouble> {
-    Destination::try_out(path).map_err(|trouble| match trouble {
-        Trouble::Wrong(error) => error
-            .expected("--failure FILE where that can be written: the scenario of a failure goes there")
-            .into(),
-        other @ Trouble::Io(..) => other,
-    })
-}
-
 /// What all rounds up to the first failure came to.
 struct Total {
     rounds: u64,
@@ -136,8 +125,7 @@ impl Stress {
         let spec = config::load_machine_with(&self.machine, None, &self.set)?;
         let set = [self.set.clone(), if self.full_size { Vec::new() } else { small(&spec) }].concat();
         let options = Options { set, ..Options::default() };
-        destination::spare(&self.failure, &self.scenario("", "")?.reads(&options)?)?;
-        self.try_out()?;
+        self.may_fail(&self.scenario("", "")?.reads(&options)?)?;
         let plan = self.plan(&options)?;
         interrupt.heed();
         let total = self.all(&plan, &interrupt)?;
@@ -159,7 +147,7 @@ impl Stress {
     }
 
     /// That the scenario of a failure and the recording beside it can be written.
-    fn try_out(&self) -> std::result::Result<(), Trouble> {
+    fn may_fail(&self, read: &[PathBuf]) -> Result<()> {
         let recording = self.failure.with_extension("rec");
         if recording == self.failure || self.failure.as_os_str() == "-" {
             let error = Diagnostic::new(format!("{} is no file for a scenario", self.failure.display()));
@@ -167,9 +155,10 @@ impl Stress {
                 .expected("a file such as failure.toml: its recording goes to failure.rec")
                 .into());
         }
-        try_out(&self.failure)?;
-        may_replace(&recording)?;
-        try_out(&recording)
+        Outputs::default()
+            .with("--failure", Some(&self.failure), Replaces::Anything)
+            .with("--failure", Some(&recording), Replaces::Recordings)
+            .check(read)
     }
 
     /// A scenario of this machine and what it is tested with, and more text of the file.
@@ -256,9 +245,9 @@ impl Stress {
         }
         draft.put_at(&self.failure);
         let name = self.failure.display().to_string();
-        if let Err(error) = std::fs::write(&self.failure, draft.text()) {
+        if let Err(error) = write_whole(&self.failure, draft.text().as_bytes()) {
             say(format_args!("found: {}: {}", failure.rule, failure.text));
-            return Err(Diagnostic::new(format!("{name} cannot be written: {error}")).into());
+            return Err(error.into());
         }
         let recording = self.failure.with_extension("rec");
         counterexample::write_run(&recording, &Scenario::load(&name)?, &name, &Options::default())?;

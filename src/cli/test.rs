@@ -33,7 +33,7 @@ Examples:
   umscope test scenarios/ mine.toml --jobs 4
   umscope test scenarios/ --format junit > results.xml
 
-JSON: passed, failed, scenarios[{name, path, passed, expectations, cycles, events, digest, \
+JSON: passed, failed, scenarios[{name, path, passed, ended (as of `umscope run`), expectations, cycles, events, digest, \
 failures[{message, cycle, event, line, expectation}], diagnosis (as of `umscope run`)}]; null for what a scenario that cannot be read does not have; \
 its failure has column, expected and suggestion too.
 
@@ -180,7 +180,11 @@ fn count(tested: &[Tested]) -> (usize, usize) {
 
 impl Tested {
     fn passed(&self) -> bool {
-        self.result.as_ref().is_ok_and(|report| report.passed && report.ended != scenario::Ended::Interrupted)
+        self.result.as_ref().is_ok_and(|report| report.passed) && !self.is_cut()
+    }
+
+    fn is_cut(&self) -> bool {
+        self.result.as_ref().is_ok_and(|report| report.ended == scenario::Ended::Interrupted)
     }
 
     fn case(&self) -> Case<'_> {
@@ -190,6 +194,7 @@ impl Tested {
             seconds: self.seconds,
             failures: self.result.iter().flat_map(|report| &report.failures).map(sentence).collect(),
             error: self.result.as_ref().err().map(ToString::to_string),
+            is_cut: self.is_cut(),
         }
     }
 
@@ -212,6 +217,7 @@ impl Tested {
             "name": self.name,
             "path": self.path,
             "passed": self.passed(),
+            "ended": report.map(|report| report::ended(&report.ended)),
             "expectations": report.map(|report| report.expectations),
             "cycles": report.map(|report| report.cycles),
             "events": report.map(|report| report.events),

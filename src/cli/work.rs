@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::arguments::{Changes, Switch, Target};
-use super::destination;
 use super::exit::say;
 use super::interrupt::Interrupt;
 use super::progress::Progress;
@@ -53,6 +52,8 @@ pub struct Work {
     pub name: String,
     pub scenario: Scenario,
     pub options: Options,
+    /// The scenario file or recording, if it is on disk.
+    file: Option<PathBuf>,
     /// Name or path of the machine; of one written in the scenario, the name that it gives itself.
     machine: Option<String>,
     /// Path of the trace, if there is one.
@@ -102,12 +103,7 @@ impl Work {
     /// If it is broken, its trace has changed, or something shall be changed about it.
     fn recorded(target: &Target, interrupt: &Interrupt) -> Result<Self> {
         let changes = &target.changes;
-        let changed = target.machine.is_some()
-            || target.trace_format.is_some()
-            || !changes.set.is_empty()
-            || changes.scale.or(changes.seed).or(changes.max_cycles).is_some()
-            || changes.checks.is_some();
-        if changed {
+        if target.machine.is_some() || target.trace_format.is_some() || *changes != Changes::default() {
             let error =
                 Diagnostic::new(format!("{} is a recording: it says itself what is set", target.scenario));
             return Err(error
@@ -135,7 +131,8 @@ impl Work {
         }
         let machine = named(&scenario);
         let trace = trace.map(|(path, _)| path);
-        Ok(Self { name: name.to_owned(), scenario, options, machine, trace, recording: Some(recording) })
+        let (name, file) = (name.to_owned(), Some(PathBuf::from(name)));
+        Ok(Self { name, scenario, options, file, machine, trace, recording: Some(recording) })
     }
 
     /// Reads the scenario that is named.
@@ -184,6 +181,7 @@ impl Work {
 
     fn found(name: String, found: Found, changes: &Changes, interrupt: &Interrupt) -> Result<Self> {
         let (set, mut options) = options(changes);
+        let file = found.folder.is_some().then(|| PathBuf::from(found.reference));
         let scenario = Scenario::parse(found.source, found.folder)?.with(&set)?;
         let mut trace = None;
         if let Some((path, format)) = scenario.trace()? {
@@ -192,7 +190,7 @@ impl Work {
             trace = Some(path);
         }
         let machine = named(&scenario);
-        Ok(Self { name, scenario, options, machine, trace, recording: None })
+        Ok(Self { name, scenario, options, file, machine, trace, recording: None })
     }
 
     /// A trace alone is a scenario without checks: it is run for its numbers.
@@ -214,7 +212,7 @@ impl Work {
         let options = Options { trace: Some(workload), trace_from, ..options };
         let machine = Some(machine.to_owned());
         let (name, trace) = (target.scenario.clone(), Some(path));
-        Ok(Self { name, scenario, options, machine, trace, recording: None })
+        Ok(Self { name, scenario, options, file: None, machine, trace, recording: None })
     }
 
     /// Builds the machine, with all queries of the scenario.
@@ -244,14 +242,13 @@ impl Work {
         Some((trace.size, trace.digest))
     }
 
-    /// That a file which is to be written is none of those that this was read from.
+    /// The files and folders that this was read from.
     ///
     /// # Errors
-    /// If it is.
-    pub fn spare(&self, path: &Path) -> Result<()> {
-        let named = [Some(PathBuf::from(&self.name)), self.trace.clone()].into_iter().flatten();
-        let files = self.scenario.reads(&self.options)?;
-        destination::spare(path, &named.chain(files).collect::<Vec<_>>())
+    /// If one that it names cannot be found.
+    pub fn reads(&self) -> Result<Vec<PathBuf>> {
+        let own = [self.file.clone(), self.trace.clone()].into_iter().flatten();
+        Ok(own.chain(self.scenario.reads(&self.options)?).collect())
     }
 
     /// What the machine of `prepared` is called.

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::subject::Subject;
 use super::watch::Watched;
 use crate::model::record::{Record, RecordId};
-use crate::query::{Filter, Predicate};
+use crate::query::{Context, Filter, Predicate, Stop, Text};
 
 /// What a breakpoint waits for.
 #[derive(Clone, Debug)]
@@ -16,6 +16,27 @@ pub enum Trigger {
     Becomes { predicate: Predicate, was: bool },
     /// A value, state or predicate that changes.
     Change(Watched),
+}
+
+impl Trigger {
+    /// What a stop waits for, as text too, and its condition; `None` if it waits for nothing.
+    #[must_use]
+    pub fn of(stop: Stop, context: &Context) -> Option<(Self, String, Option<Predicate>)> {
+        let becomes = |predicate| Self::Becomes { predicate, was: false };
+        match (stop.on, stop.when) {
+            (Some(filter), condition) => {
+                let text = filter.to_string();
+                let moment = filter.moment().map(|moment| Text::new("breakpoint", &moment));
+                let moment = moment.and_then(|moment| Predicate::compile(&moment, context).ok());
+                Some((moment.map_or(Self::Record(filter), becomes), text, condition))
+            }
+            (None, Some(predicate)) => {
+                let text = format!("if {predicate}");
+                Some((becomes(predicate), text, None))
+            }
+            (None, None) => None,
+        }
+    }
 }
 
 /// One breakpoint or watchpoint.
@@ -40,6 +61,13 @@ pub struct Breakpoint {
 }
 
 impl Breakpoint {
+    /// One that stops always.
+    #[must_use]
+    pub fn new(id: u32, trigger: Trigger, text: String, condition: Option<Predicate>) -> Self {
+        let (enabled, temporary, ignore, hits, commands) = (true, false, 0, 0, Vec::new());
+        Self { id, trigger, text, condition, enabled, temporary, ignore, hits, commands }
+    }
+
     /// The command that sets it.
     #[must_use]
     pub fn verb(&self) -> &'static str {
@@ -79,7 +107,8 @@ impl Breakpoint {
         matches!(&self.trigger, Trigger::Becomes { predicate, .. } if predicate.holds(machine))
     }
 
-    fn arm(&mut self, machine: &dyn Subject) {
+    /// Takes `machine` as the state before the next event to be looked at.
+    pub fn arm(&mut self, machine: &dyn Subject) {
         match &mut self.trigger {
             Trigger::Record(_) => {}
             Trigger::Becomes { predicate, was } => *was = predicate.holds(machine),
@@ -88,7 +117,7 @@ impl Breakpoint {
     }
 
     /// Whether it trips at the event that led to `machine`, its ignore count aside.
-    fn trips(&mut self, machine: &dyn Subject, records: &[Record]) -> Option<Trip> {
+    pub fn trips(&mut self, machine: &dyn Subject, records: &[Record]) -> Option<Trip> {
         let mut trip = Trip::plain(Tripped::Breakpoint(self.id));
         match &mut self.trigger {
             Trigger::Record(filter) => {
@@ -193,17 +222,7 @@ impl Breakpoints {
         }
         let id = self.next;
         self.next += 1;
-        self.list.push(Breakpoint {
-            id,
-            trigger,
-            text,
-            condition,
-            enabled: true,
-            temporary: false,
-            ignore: 0,
-            hits: 0,
-            commands: Vec::new(),
-        });
+        self.list.push(Breakpoint::new(id, trigger, text, condition));
         Some(id)
     }
 

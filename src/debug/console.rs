@@ -51,10 +51,12 @@ pub fn run(
         // An interrupt at the prompt is not meant for the next command.
         interrupt.take();
         let text = line.trim();
-        if !text.is_empty() {
+        // What is collected for a breakpoint is no command that an empty line could mean.
+        let is_collected = session.is_collecting();
+        if !text.is_empty() && !is_collected {
             text.clone_into(&mut last);
         }
-        session.submit(if text.is_empty() && !session.is_collecting() { &last } else { text });
+        session.submit(if text.is_empty() && !is_collected { &last } else { text });
         if work_off(session, output, interrupt, &mut mistakes)? {
             return Ok(mistakes);
         }

@@ -82,16 +82,6 @@ impl Engine {
     /// One turn: requests, then a slice of work, then perhaps a frame. `None` at the end.
     fn turn(&mut self) -> Option<()> {
         self.requests()?;
-        if self.server.interrupted() {
-            // What the frame at rest shows need not be made again from a checkpoint far behind.
-            self.tail()?;
-            let outcome = self.session.interrupt();
-            self.server.resume();
-            self.stale = true;
-            if let Some(outcome) = outcome {
-                self.answer(outcome)?;
-            }
-        }
         let idle = self.slice()?;
         // A frame at rest is published only when nothing is left to do, so that whoever sees it may rely on it.
         let due = self.stale && self.published.elapsed() >= FRAME.max(self.cost * SHARE);
@@ -131,11 +121,19 @@ impl Engine {
                     let candidates = complete(&self.session, &line, cursor);
                     self.server.answer(Answer::Completions { line, cursor, candidates });
                 }
-                Some(Request::Interrupt) => {}
+                Some(Request::Interrupt) => self.interrupt()?,
                 Some(Request::Quit) => return None,
             }
             self.stale = true;
         }
+    }
+
+    /// Breaks off what is going on and what was asked for before; what was asked for since is still to come.
+    fn interrupt(&mut self) -> Option<()> {
+        // What the frame at rest shows need not be made again from a checkpoint far behind.
+        self.tail()?;
+        let outcome = self.session.interrupt();
+        outcome.map_or(Some(()), |outcome| self.answer(outcome))
     }
 
     /// Plays at another speed; a run that is not to be played any more ends here, before whatever comes next.
@@ -293,6 +291,20 @@ mod tests {
         client.send(Request::Command("goto event 2".into()));
         settled(&client);
         assert_eq!(client.frame().position.event, 2);
+        client.send(Request::Quit);
+        engine.join().unwrap();
+    }
+
+    #[test]
+    fn what_is_asked_for_after_an_interrupt_is_done() {
+        let (client, server) = border(Arc::default());
+        client.send(Request::Command("continue".into()));
+        client.send(Request::Command("goto event 7".into()));
+        client.send(Request::Interrupt);
+        client.send(Request::Command("goto event 3".into()));
+        let engine = spawn(session(u64::MAX), server).unwrap();
+        settled(&client);
+        assert_eq!(client.frame().position.event, 3);
         client.send(Request::Quit);
         engine.join().unwrap();
     }

@@ -22,7 +22,7 @@ impl Session {
     pub fn add_breakpoint(&mut self, text: &Text, temporary: bool) -> Result<u32> {
         let stop =
             Stop::compile(text, &self.context).map_err(|error| about_state(text, &self.context, error))?;
-        let Some((trigger, text, condition)) = self.trigger(stop) else {
+        let Some((trigger, text, condition)) = Trigger::of(stop, &self.context) else {
             return Err(Self::complaint("a breakpoint needs a query"));
         };
         let id = self.add(trigger, text, condition)?;
@@ -34,31 +34,13 @@ impl Session {
 
     /// Sets a breakpoint that the scenario brings.
     pub(super) fn add_given(&mut self, given: Break) {
-        if let Some((trigger, text, condition)) = self.trigger(given.stop)
+        if let Some((trigger, text, condition)) = Trigger::of(given.stop, &self.context)
             && let Some(id) = self.breakpoints.add(trigger, text, condition)
             && let Some(breakpoint) = self.breakpoints.get_mut(id)
         {
             breakpoint.temporary = given.once;
             breakpoint.ignore = given.ignore;
             breakpoint.commands = given.commands;
-        }
-    }
-
-    /// What a breakpoint with this query waits for, its text, and its condition.
-    fn trigger(&self, stop: Stop) -> Option<(Trigger, String, Option<Predicate>)> {
-        let becomes = |predicate| Trigger::Becomes { predicate, was: false };
-        match (stop.on, stop.when) {
-            (Some(filter), condition) => {
-                let text = filter.to_string();
-                let moment = filter.moment().map(|moment| Text::new("breakpoint", &moment));
-                let moment = moment.and_then(|moment| Predicate::compile(&moment, &self.context).ok());
-                Some((moment.map_or(Trigger::Record(filter), becomes), text, condition))
-            }
-            (None, Some(predicate)) => {
-                let text = format!("if {predicate}");
-                Some((becomes(predicate), text, None))
-            }
-            (None, None) => None,
         }
     }
 

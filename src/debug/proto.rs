@@ -3,7 +3,7 @@
 //! Neither side ever waits for the other. The engine swaps one `Arc` to publish a frame; the screen takes whatever
 //! frame is the latest when it draws.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -59,7 +59,6 @@ struct Shared {
     frame: Mutex<Arc<Frame>>,
     version: AtomicU64,
     answers: Mutex<HeapRb<Answer>>,
-    interrupted: AtomicBool,
     /// Commands sent and not yet finished.
     busy: AtomicU64,
 }
@@ -92,7 +91,6 @@ pub fn border(first: Arc<Frame>) -> (Client, Server) {
         frame: Mutex::new(first),
         version: AtomicU64::new(0),
         answers: Mutex::new(HeapRb::new(ANSWERS)),
-        interrupted: AtomicBool::new(false),
         busy: AtomicU64::new(0),
     });
     (Client { requests: sender, shared: shared.clone() }, Server { requests: receiver, shared })
@@ -101,12 +99,8 @@ pub fn border(first: Arc<Frame>) -> (Client, Server) {
 impl Client {
     /// Sends a request. An engine that is gone is noticed by [`Client::is_gone`].
     pub fn send(&self, request: Request) {
-        match request {
-            Request::Interrupt => self.shared.interrupted.store(true, Ordering::SeqCst),
-            Request::Command(_) => {
-                self.shared.busy.fetch_add(1, Ordering::SeqCst);
-            }
-            _ => {}
+        if matches!(request, Request::Command(_)) {
+            self.shared.busy.fetch_add(1, Ordering::SeqCst);
         }
         // A send fails only when the engine has ended; `is_gone` tells, nothing is lost here.
         let _ = self.requests.send(request);
@@ -172,17 +166,6 @@ impl Server {
         }
     }
 
-    /// Whether an interrupt was sent since [`Server::resume`]; cheap enough to ask at every event.
-    #[must_use]
-    pub fn interrupted(&self) -> bool {
-        self.shared.interrupted.load(Ordering::Relaxed)
-    }
-
-    /// Forgets an interrupt; called when it has been obeyed.
-    pub fn resume(&self) {
-        self.shared.interrupted.store(false, Ordering::SeqCst);
-    }
-
     /// Shows this frame from now on. `done` [`Request::Command`]s are finished with it; their answers are out.
     pub fn publish(&self, frame: Arc<Frame>, done: u64) {
         let mut shown = self.shared.frame.lock().unwrap_or_else(PoisonError::into_inner);
@@ -213,8 +196,6 @@ mod tests {
         server.publish(Arc::default(), 1);
         assert_eq!((client.shown().1, client.shown().2), (2, false));
         assert_eq!(client.answers(), [Answer::Lines(vec!["done".into()])]);
-        client.send(Request::Interrupt);
-        assert!(server.interrupted());
         drop(server);
         assert!(client.is_gone());
     }

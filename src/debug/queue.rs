@@ -76,13 +76,14 @@ impl Queue {
     }
 
     /// Lets the commands of a breakpoint wait before all others.
-    pub fn insert_commands(&mut self, id: u32, commands: &[String]) {
+    ///
+    /// # Errors
+    /// If too many lines would wait.
+    pub fn insert_commands(&mut self, id: u32, commands: &[String]) -> Result<()> {
         let text: Arc<str> = commands.join("\n").into();
         let source = Source { name: format!("commands of breakpoint {id}").into(), text };
         // They follow a stop, not a command: they are no deeper than a file that the user names.
-        if self.waiting.len() < MOST {
-            let _ = self.insert(&source, 0);
-        }
+        self.insert(&source, 0)
     }
 
     /// Forgets what files and breakpoints left waiting; typed lines stay.

@@ -55,6 +55,8 @@ pub enum Reason {
     Limit(u64),
     /// What happens cannot be trusted any more.
     Void(String),
+    /// The position that was asked for does not come; this is the last.
+    Beyond(String),
     /// There is no earlier position.
     Start,
     /// Up to the end of the run nothing, or nothing more, was caused by this event.
@@ -175,6 +177,7 @@ impl Reason {
             Self::Stuck => "stuck: work is left, but nothing can move (deadlock tells why)".to_owned(),
             Self::Limit(cycle) => format!("end of the run: cycle {cycle} is the last (max-cycles)"),
             Self::Void(why) => why.clone(),
+            Self::Beyond(position) => format!("{position} does not come: this is the last event"),
             Self::Start => "start of the run: there is no earlier event".to_owned(),
             Self::NoEffect => {
                 "no event up to the end of the run was caused by this one, or not so many".to_owned()
@@ -204,7 +207,7 @@ impl Reason {
             | Self::Expectation(_)
             | Self::Stuck
             | Self::Void(_) => Tone::Bad,
-            Self::Interrupted | Self::Limit(_) => Tone::Warning,
+            Self::Interrupted | Self::Limit(_) | Self::Beyond(_) => Tone::Warning,
             Self::Finished => Tone::Good,
             _ => Tone::Plain,
         }

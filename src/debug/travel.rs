@@ -65,6 +65,14 @@ pub struct Travel {
     /// Whether breakpoints count.
     stops: bool,
     phase: Phase,
+    /// Where it is to go, if that is known.
+    position: Option<Position>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Position {
+    Event(EventNumber),
+    Cycle(u64),
 }
 
 #[derive(Debug)]
@@ -109,14 +117,15 @@ impl Travel {
             Direction::Forward => Phase::Forward { armed: false },
             Direction::Backward => Phase::Before(from.saturating_sub(1)),
         };
-        Self { goal, left: count.max(1), stops: true, phase }
+        Self { goal, left: count.max(1), stops: true, phase, position: None }
     }
 
     /// To a position, whatever is on the way.
     #[must_use]
     pub fn to(event: EventNumber) -> Self {
         let phase = Phase::Moving { to: event, cause: Cause::Arrived };
-        Self { goal: Goal::Event, left: 1, stops: false, phase }
+        let position = Some(Position::Event(event));
+        Self { goal: Goal::Event, left: 1, stops: false, phase, position }
     }
 
     /// To the first position in or after `cycle`, whatever is on the way.
@@ -127,13 +136,29 @@ impl Travel {
             Some(_) if timeline.machine().cycle() < cycle => Phase::Forward { armed: true },
             Some(event) => Phase::Through(event),
         };
-        Self { goal: Goal::Cycle(cycle), left: 1, stops: false, phase }
+        let position = Some(Position::Cycle(cycle));
+        Self { goal: Goal::Cycle(cycle), left: 1, stops: false, phase, position }
     }
 
     /// To the end of the run, whatever is on the way.
     #[must_use]
     pub fn to_end() -> Self {
-        Self { goal: Goal::Nowhere, left: 1, stops: false, phase: Phase::Forward { armed: true } }
+        Self {
+            goal: Goal::Nowhere,
+            left: 1,
+            stops: false,
+            phase: Phase::Forward { armed: true },
+            position: None,
+        }
+    }
+
+    /// The position that it was to go to, as it is typed, if the cursor is before that.
+    #[must_use]
+    pub fn missed(&self, timeline: &Timeline) -> Option<String> {
+        match self.position? {
+            Position::Event(event) => (event > timeline.event()).then(|| format!("event {event}")),
+            Position::Cycle(cycle) => (cycle > timeline.machine().cycle()).then(|| format!("cycle {cycle}")),
+        }
     }
 
     /// Whether the cursor shows the way (forwards), rather than jumping about (backwards).

@@ -73,7 +73,8 @@ impl Session {
     /// Takes a typed line, to be carried out by [`Session::work`].
     pub fn submit(&mut self, text: &str) {
         let text = text.trim();
-        if !text.is_empty() && self.history.last().is_none_or(|last| last != text) {
+        let is_new = self.history.last().is_none_or(|last| last != text);
+        if !text.is_empty() && is_new && !self.is_collecting() {
             if self.history.len() >= HISTORY {
                 self.history.remove(0);
             }
@@ -121,14 +122,18 @@ impl Session {
                 listen,
             };
             if let Some(cause) = travel.advance(&mut course, fuel) {
-                return Progress::Done(self.arrive(cause));
+                let missed = travel.missed(&self.timeline).filter(|_| matches!(cause, Cause::End(_)));
+                return Progress::Done(self.arrive(cause, missed));
             }
             self.travel = Some(travel);
             return Progress::Running;
         }
         if let Some(mut job) = self.job.take() {
-            if let Some(lines) = job.advance(fuel) {
-                return Progress::Done(said(lines));
+            if let Some(done) = job.advance(fuel) {
+                return match done {
+                    Ok(lines) => Progress::Done(said(lines)),
+                    Err(error) => self.failed(error),
+                };
             }
             self.job = Some(job);
             return Progress::Running;
@@ -152,11 +157,14 @@ impl Session {
                 self.travel = Some(travel);
                 Progress::Done(said(lines))
             }
-            Err(error) => {
-                self.queue.abandon();
-                Progress::Failed(error)
-            }
+            Err(error) => self.failed(error),
         }
+    }
+
+    /// What files and breakpoints would do after a command that cannot be done is left undone.
+    fn failed(&mut self, error: Box<Diagnostic>) -> Progress {
+        self.queue.abandon();
+        Progress::Failed(error)
     }
 
     /// Stops what is going on and forgets what waits. Returns the stop, if the cursor was moving.
@@ -230,7 +238,7 @@ impl Session {
     }
 
     /// The cursor has come to rest.
-    fn arrive(&mut self, cause: Cause) -> Outcome {
+    fn arrive(&mut self, cause: Cause, missed: Option<String>) -> Outcome {
         let foreseen = self.timeline.foresee();
         self.timeline.find_end();
         match cause {
@@ -272,7 +280,8 @@ impl Session {
                     _ => Reason::Finished,
                 };
                 let failed = Reason::of_failures(&self.timeline);
-                self.halt(std::iter::once(end).chain(failed).collect(), Vec::new())
+                let missed = missed.map(Reason::Beyond);
+                self.halt(missed.into_iter().chain([end]).chain(failed).collect(), Vec::new())
             }
             Cause::Start => self.halt(vec![Reason::Start], Vec::new()),
             Cause::NoEffect => self.halt(vec![Reason::NoEffect], Vec::new()),
@@ -347,22 +356,24 @@ impl Session {
     /// Says so if they are carried out no more.
     fn follow_up(&mut self, reasons: &[Reason]) -> Option<String> {
         let tired = self.has_commands(reasons) && self.leash.is_short(self.event());
+        let mut refused = None;
         for reason in reasons.iter().rev() {
             let (Reason::Breakpoint { id, .. } | Reason::Watchpoint { id, .. }) = reason else { continue };
             let Some(breakpoint) = self.breakpoints.get(*id) else { continue };
             if !breakpoint.commands.is_empty() && !tired {
                 let commands = breakpoint.commands.clone();
-                self.queue.insert_commands(*id, &commands);
+                refused = refused.or(self.queue.insert_commands(*id, &commands).err());
             }
             if self.breakpoints.get(*id).is_some_and(|breakpoint| breakpoint.temporary) {
                 self.breakpoints.remove(*id);
             }
         }
-        tired.then(|| {
+        if tired {
             self.queue.abandon();
-            format!(
+            return Some(format!(
                 "the commands of breakpoints have turned round {TURNS} times: they are carried out no more"
-            )
-        })
+            ));
+        }
+        refused.map(|error| format!("the commands of the breakpoint are not carried out: {error}"))
     }
 }

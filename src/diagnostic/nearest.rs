@@ -12,7 +12,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= LONGEST)
-        .map(|candidate| (twice_distance(name, candidate), candidate))
+        .map(|candidate| (twice_distance(name, candidate).min(joined(name, candidate)), candidate))
         .filter(|(twice, candidate)| {
             let longer = candidate.chars().count().max(name.chars().count());
             // More than one slip in a word leaves most of its letters.
@@ -21,6 +21,12 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         })
         .min_by_key(|(twice, _)| *twice)
         .map(|(_, candidate)| candidate)
+}
+
+/// That two names differ in nothing but how their words are joined is half a slip; that they do not is any number.
+fn joined(a: &str, b: &str) -> usize {
+    let letters = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
+    if a != b && letters(a) == letters(b) { 1 } else { usize::MAX }
 }
 
 /// Letters that both have, whatever their places.
@@ -74,6 +80,7 @@ mod tests {
         assert_eq!(nearest("ways", names), None);
         assert_eq!(nearest("m", names), Some("M"));
         assert_eq!(nearest("X", names), None);
+        assert_eq!(nearest("nstore", ["store", "n-store"]), Some("n-store"));
         assert_eq!(nearest("10s", ["dis", "down"]), None);
         assert_eq!(nearest("kind", ["and", "or"]), None);
         assert_eq!(nearest("bandwidth", names), None);

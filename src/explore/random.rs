@@ -1,5 +1,6 @@
 //! Random orders, on machines that are too large to go through all of them. Walks are independent of each other: each has its
-//! own seed, so that the result does not depend on threads. At the end of a walk everything is delivered, and what must hold
+//! own seed, so that what is found does not depend on threads; after a violation, how many steps of later walks had been made
+//! does. At the end of a walk everything is delivered, and what must hold
 //! when nothing is under way is checked.
 
 use std::sync::Mutex;
@@ -152,7 +153,9 @@ impl Run<'_> {
                 return;
             }
             let steps = WALK.min(self.limits.steps - number * WALK);
-            let Some(walk) = self.one(&mut worker, number, steps) else { continue };
+            let (made, walk) = self.one(&mut worker, number, steps);
+            self.steps.fetch_add(made, Ordering::Relaxed);
+            let Some(walk) = walk else { continue };
             let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
             if failed.as_ref().is_none_or(|(other, _)| number < *other) {
                 *failed = Some((number, walk));
@@ -163,29 +166,27 @@ impl Run<'_> {
         }
     }
 
-    /// One walk, if it went wrong.
-    fn one(&self, worker: &mut Worker<'_>, number: u64, steps: u64) -> Option<Walk> {
+    /// The steps of one walk, and itself if it went wrong.
+    fn one(&self, worker: &mut Worker<'_>, number: u64, steps: u64) -> (u64, Option<Walk>) {
         let mut dice = Dice::new(self.limits.seed, number);
         let (mut state, mut hash) = worker.initial();
         let mut moves = Vec::new();
         for step in 0..steps + END {
             let is_ending = step >= steps;
             let Some(one) = dice.pick(worker, &state, is_ending) else {
-                self.steps.fetch_add(step, Ordering::Relaxed);
                 let quiet = worker.is_quiet(&state);
                 let broken = if quiet { worker.check_quiet(&state) } else { Some(worker.deadlock(&state)) };
-                return broken.map(|broken| Walk { moves, broken });
+                return (step, broken.map(|broken| Walk { moves, broken }));
             };
             moves.push(one);
             let (after, broken) = worker.make(&state, hash, one);
             if let Some(broken) = broken.or_else(|| worker.check(&worker.next)) {
-                self.steps.fetch_add(step, Ordering::Relaxed);
-                return Some(Walk { moves, broken });
+                return (step, Some(Walk { moves, broken }));
             }
             std::mem::swap(&mut state, &mut worker.next);
             hash = after;
         }
         let text = format!("{END} deliveries brought the walk to no end");
-        Some(Walk { moves, broken: Broken { rule: "livelock", text } })
+        (steps + END, Some(Walk { moves, broken: Broken { rule: "livelock", text } }))
     }
 }

@@ -12,7 +12,7 @@ use crate::model::inspect::{TransactionView, WaitLink};
 use crate::model::message::{Message, MessageKind, TxnNumber};
 use crate::model::text::plural;
 use crate::model::time::Tick;
-use crate::parts::channel::{Channel, Lane, Place};
+use crate::parts::channel::{Channel, Place};
 use crate::parts::link::Link;
 use crate::protocol::node::WaitsFor;
 
@@ -181,23 +181,14 @@ impl Machine {
         let mut trailing = None;
         for channel in channels {
             let lanes = channel.lanes.iter().enumerate();
-            let places = lanes.flat_map(|(lane, queue)| queue.places().map(move |at| (lane, at)));
+            let places = lanes.flat_map(|(lane, queue)| queue.places(self.now).map(move |at| (lane, at)));
             for (lane, (place, message)) in places {
                 if message.number != Some(number) || !message.range.contains(address) {
                     continue;
                 }
                 let from = self.party_of(message.from, message.to, lane);
-                let is_blocked = channel.lanes.get(lane).is_some_and(|lane| lane.blocked);
-                let is_behind = is_blocked && matches!(place, Place::Coming(due) if due <= self.now);
-                let stays = place == Place::Blocked || is_behind;
-                let onward = stays.then_some(Onward { from, is_said: false });
-                let mut standing = self.standing(channel, place, message);
-                if is_behind {
-                    let to = self.fixed.components.path(message.to);
-                    standing.text =
-                        format!("{} to {to} waits behind others in its buffer", message.kind.name());
-                }
-                let found = (standing, onward);
+                let onward = place.is_stuck().then_some(Onward { from, is_said: false });
+                let found = (self.standing(channel, place, message), onward);
                 if !is_trailing(message) {
                     return Some(found);
                 }
@@ -236,6 +227,7 @@ impl Machine {
                 format!("{kind} for {to} is on its way to the switch, due at {}", cycle(due))
             }
             Place::Blocked => format!("{kind} to {to} waits at the head of its buffer"),
+            Place::Behind => format!("{kind} to {to} waits behind others in its buffer"),
             Place::Coming(due) if due > self.now => {
                 format!("{kind} is on its way to {to}, due at {}", cycle(due))
             }
@@ -258,11 +250,11 @@ impl Machine {
         let waits = |channel: &Channel, place: Place| match place {
             Place::NoCredit | Place::WaitsForFirst => channel.path.first == index,
             Place::WaitsForSecond | Place::Blocked => channel.path.last() == index,
-            Place::Reading | Place::Later(_) | Place::ToSwitch(_) | Place::Coming(_) => false,
+            Place::Reading | Place::Later(_) | Place::ToSwitch(_) | Place::Behind | Place::Coming(_) => false,
         };
         let mut waiting = Vec::new();
         for channel in self.laden().map(|(_, channel)| channel).filter(uses) {
-            let places = channel.lanes.iter().flat_map(Lane::places);
+            let places = channel.lanes.iter().flat_map(|lane| lane.places(self.now));
             let placed = places.filter(|(place, _)| waits(channel, *place));
             waiting.extend(placed.map(|(place, message)| (channel, place, message)));
         }
@@ -288,10 +280,8 @@ impl Machine {
             links.push(self.standing(channel, place, message));
             if place == Place::NoCredit {
                 let lane = channel.lane_of(message.kind.network());
-                let sent = channel.lanes.get(lane).into_iter().flat_map(Lane::places);
-                let mut sent = sent.skip_while(|(place, _)| {
-                    matches!(place, Place::NoCredit | Place::Reading | Place::Later(_))
-                });
+                let places = channel.lanes.get(lane).into_iter().flat_map(|lane| lane.places(self.now));
+                let mut sent = places.filter(|(place, _)| place.is_sent());
                 links.extend(sent.next().map(|(place, message)| self.standing(channel, place, message)));
             }
         }

@@ -201,7 +201,8 @@ pub fn check_arrays(task: &str, work: &TaskKind, memory: Size) -> Result<()> {
 pub fn check_addresses(task: &str, operations: &[Operation], memory: Size) -> Result<()> {
     for operation in operations {
         let (Operation::Access(access) | Operation::SpinUntil(access, _)) = operation else { continue };
-        let width = u64::from(access.width);
+        // An exclusive access writes nothing, and fetches the block all the same.
+        let width = u64::from(access.width.max(1));
         if let Some((_, address)) =
             access.lanes.iter().find(|(_, address)| address.0.saturating_add(width) > memory.0)
         {

@@ -22,7 +22,7 @@ use crate::model::resource::ResourceView;
 use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
-use crate::parts::channel::{Channel, Lane, Place};
+use crate::parts::channel::{Channel, Place};
 use crate::parts::link::Link;
 use crate::protocol::node::{CellSums, Node, Role};
 
@@ -80,7 +80,7 @@ impl Machine {
             let (first, last) = (channel.path.first, channel.path.last());
             for end in [Some(first), Some(last).filter(|last| *last != first)].into_iter().flatten() {
                 let Some(traffic) = all.get_mut(&end) else { continue };
-                for (place, message) in channel.lanes.iter().flat_map(Lane::places) {
+                for (place, message) in channel.lanes.iter().flat_map(|lane| lane.places(self.now)) {
                     traffic.take(place, message, (end == first, end == last), self.now);
                 }
             }
@@ -149,7 +149,7 @@ impl<'a> Traffic<'a> {
             Place::Coming(due) if comes => self.fly(due, message, now),
             _ => {}
         }
-        if comes && !matches!(place, Place::Reading | Place::Later(_) | Place::NoCredit) {
+        if comes && place.is_sent() {
             add(&mut self.used, network, 1);
         }
     }

@@ -15,6 +15,8 @@ pub struct Socket {
     /// The half of a static L2 that caches lines of other sockets.
     pub remote: Vec<usize>,
     pub memories: Vec<usize>,
+    /// The links over which other sockets answer it.
+    pub inward: Vec<usize>,
 }
 
 impl Machine {

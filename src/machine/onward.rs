@@ -11,7 +11,6 @@ use crate::model::address::Address;
 use crate::model::inspect::WaitLink;
 use crate::model::message::Network;
 use crate::model::wait::{Doing, Party, Wait};
-use crate::parts::channel::{Lane, Place};
 use crate::protocol::node::{Busy, Node, Stand, WaitsFor};
 
 /// Where a chain goes on.
@@ -113,12 +112,11 @@ impl Machine {
         let (channel, lane) = self.lane_of(party)?;
         let channel = self.channels.get(channel)?;
         let node = self.nodes.get(channel.from)?;
-        let places = || channel.lanes.get(lane).into_iter().flat_map(Lane::places);
+        let places = || channel.lanes.get(lane).into_iter().flat_map(|lane| lane.places(self.now));
         let is_about = |at: Address| {
             places().find(|(_, message)| node.block_of(message.range.start) == node.block_of(at))
         };
-        let is_sent = |place: Place| !matches!(place, Place::Reading | Place::Later(_) | Place::NoCredit);
-        let head = || places().find(|(place, _)| is_sent(*place)).or_else(|| places().next());
+        let head = || places().find(|(place, _)| place.is_sent()).or_else(|| places().next());
         let (place, message) = block.and_then(is_about).or_else(head)?;
         Some(self.standing(channel, place, message))
     }

@@ -11,6 +11,7 @@ mod protection;
 mod serve;
 mod sockets;
 mod stands;
+mod tell;
 mod view;
 mod why;
 

@@ -174,11 +174,10 @@ impl Machine {
 
     /// Bytes per second that the links into a socket can carry now.
     fn ingress_bandwidth(&self, socket: usize) -> u64 {
-        let name = format!("gpu{socket}");
         let network = &self.fixed.spec.network;
-        let into = |shown: &Option<_>| matches!(shown, Some((_, _, to)) if *to == name);
-        let links = self.fixed.visible_links.iter().zip(&self.links);
-        let lanes: u64 = links.filter(|(shown, _)| into(shown)).map(|(_, link)| u64::from(link.lanes)).sum();
+        let inward = self.fixed.sockets.get(socket).map_or(&[][..], |socket| &socket.inward);
+        let links = inward.iter().filter_map(|link| self.links.get(*link));
+        let lanes: u64 = links.map(|link| u64::from(link.lanes)).sum();
         network.bandwidth.0 / u64::from(network.lanes.max(1)) * lanes
     }
 

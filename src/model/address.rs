@@ -45,13 +45,13 @@ impl Range {
         Self { start: address.block(size), len: size }
     }
 
-    /// One past the last byte; saturates.
     /// Its first byte.
     #[must_use]
     pub fn start_only(self) -> Self {
         Self::new(self.start, 1)
     }
 
+    /// One past the last byte; saturates.
     #[must_use]
     pub fn end(self) -> u64 {
         self.start.0.saturating_add(u64::from(self.len))

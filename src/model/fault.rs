@@ -1,6 +1,6 @@
 //! Faults that a scenario may inject by name, to show what a rule of the protocol is for.
 //!
-//! Each switches one rule of `PROTOCOL.md` off at the place that keeps it. Two rules have no fault: 5 (an access is
+//! Each switches one rule (`protocol::rules`) off at the place that keeps it. Two rules have no fault: 5 (an access is
 //! performed in the event in which its grant arrives, so nothing can come between it and the acknowledgement) and 11
 //! (its alternative is equally clean). One network for all is a machine's own setting, `virtual_networks`.
 

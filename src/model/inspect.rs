@@ -97,8 +97,13 @@ impl WarpState {
     /// Whether it may be that of a warp that was turned away and is woken for a second try.
     #[must_use]
     pub fn may_be_turned_away(self) -> bool {
-        let faulted = matches!(self, Self::Translation | Self::FarFault | Self::ProtectionFault);
-        faulted || matches!(self, Self::MshrFull | Self::LinkFull)
+        self.is_for_page() || matches!(self, Self::MshrFull | Self::LinkFull)
+    }
+
+    /// Whether it waits for a page: for its translation, or for a fault.
+    #[must_use]
+    pub fn is_for_page(self) -> bool {
+        matches!(self, Self::Translation | Self::FarFault | Self::ProtectionFault)
     }
 
     /// The letter that stands for it in the warp pane.
@@ -114,7 +119,7 @@ impl WarpState {
             Self::Barrier => 'b',
             Self::Fence => 'f',
             Self::Translation => 't',
-            Self::FarFault => 'p',
+            Self::FarFault => 'F',
             Self::Done => 'd',
             Self::ProtectionFault => 'w',
             Self::SimdFull => 'u',

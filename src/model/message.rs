@@ -124,7 +124,7 @@ impl MessageKind {
 }
 
 /// A virtual network. Writebacks, probe answers and grant acknowledgements of a child share `Reply` and keep
-/// one order (`PROTOCOL.md`, Channels).
+/// one order: in the channel of requests an empty answer would overtake the dirty writeback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Network {
     Request,

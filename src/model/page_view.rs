@@ -106,15 +106,67 @@ pub struct PageMove {
     pub demanded: bool,
 }
 
-/// A step in the life of a far-fault.
+/// A step in the life of a fault, with what is known of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LifeStep {
+    /// The TLB of a compute unit did not have the translation; the warp that asked.
+    Missed {
+        warp: u32,
+    },
+    /// A walk of the page table began.
+    Walked,
+    /// MSHRs of the compute unit in use then, and how many it has; of a core, which has none, 0 and 0.
+    Raised {
+        used: u32,
+        most: u32,
+    },
+    Merged,
+    Nacked,
+    Dropped,
+    Queued,
+    /// The transfer set, from 1, and what is in it; 0 for a change of permission.
+    Serviced {
+        set: u64,
+        demanded: u32,
+        prefetched: u32,
+    },
+    /// Its page goes over the link, behind so many others.
+    Sent {
+        ahead: u32,
+    },
+    Arrived,
+    Replayed,
+    /// The TLB has the translation.
+    Filled,
+}
+
+impl LifeStep {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Missed { .. } => "missed",
+            Self::Walked => "walked",
+            Self::Raised { .. } => FaultStage::Raised.name(),
+            Self::Merged => FaultStage::Merged.name(),
+            Self::Nacked => FaultStage::Nacked.name(),
+            Self::Dropped => FaultStage::Dropped.name(),
+            Self::Queued => FaultStage::Queued.name(),
+            Self::Serviced { .. } => FaultStage::Serviced.name(),
+            Self::Sent { .. } => "sent",
+            Self::Arrived => FaultStage::Arrived.name(),
+            Self::Replayed => FaultStage::Replayed.name(),
+            Self::Filled => "filled",
+        }
+    }
+}
+
+/// A step in the life of a fault, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultStep {
-    pub stage: FaultStage,
+    pub step: LifeStep,
     pub at: Tick,
-    /// The compute unit that it is about, or the part that took it.
+    /// The compute unit or core that it is about, or the part that took it.
     pub who: ComponentId,
-    /// The transfer set, from 1; 0 for none.
-    pub set: u64,
 }
 
 /// A fault, from its first step to now.

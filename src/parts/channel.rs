@@ -70,8 +70,24 @@ pub enum Place {
     ToSwitch(Tick),
     /// The head, which the receiver could not take.
     Blocked,
+    /// It has come to the receiver, behind a head that could not be taken.
+    Behind,
     /// On its way to the receiver, which can take it from a tick on.
     Coming(Tick),
+}
+
+impl Place {
+    /// Whether it has left its sender.
+    #[must_use]
+    pub fn is_sent(self) -> bool {
+        !matches!(self, Self::Reading | Self::Later(_) | Self::NoCredit)
+    }
+
+    /// Whether it stands in the receiver's buffer until that can take the head.
+    #[must_use]
+    pub fn is_stuck(self) -> bool {
+        matches!(self, Self::Blocked | Self::Behind)
+    }
 }
 
 /// Queues of one virtual network of a channel.
@@ -189,8 +205,8 @@ impl Lane {
         place == 0
     }
 
-    /// All messages, each with where it is: those that wait to be sent, then those that were, the oldest first.
-    pub fn places(&self) -> impl Iterator<Item = (Place, &Message)> {
+    /// All messages, each with where it is now: those that wait to be sent, then those that were, the oldest first.
+    pub fn places(&self, now: Tick) -> impl Iterator<Item = (Place, &Message)> {
         let at_sender = |ready: &Ready| match ready {
             Ready::Read(_) => Place::Reading,
             Ready::Later(tick) => Place::Later(*tick),
@@ -205,6 +221,7 @@ impl Lane {
                 WAITS => Place::WaitsForSecond,
                 due if nth >= passed => Place::ToSwitch(due),
                 _ if nth == 0 && self.blocked => Place::Blocked,
+                due if self.blocked && due <= now => Place::Behind,
                 due => Place::Coming(due),
             };
             (place, message)

@@ -211,11 +211,15 @@ impl Driver {
             return Vec::new();
         }
         self.due = None;
-        self.sets += 1;
         let faults = self.demand();
         let demand: Vec<Page> = faults.iter().map(|fault| fault.page).collect();
         let free = self.residency.free();
         let extra = self.prefetch(&demand, free);
+        // All that far-faulted is still on its way out: there is no set yet.
+        if demand.is_empty() && extra.is_empty() {
+            return self.go_on().0;
+        }
+        self.sets += 1;
         let because = faults.first().map(|fault| fault.since.event);
         let set = self.sets;
         let demanded = |fault: Fault| {

@@ -46,7 +46,7 @@ pub struct Entry {
     pub data: Patch,
     pub units: SmallVec<[Unit; 1]>,
     /// Of a root with peer transfer: bytes merged from others since the present owner was granted
-    /// (`PROTOCOL.md`, peer transfer).
+    /// (peer transfer).
     pub newer: Option<Box<Bits>>,
     /// The bytes that are here, where only some are (`partial` states, lines kept by sector): a bit as in the mask. None for all.
     pub here: Option<Box<Bits>>,

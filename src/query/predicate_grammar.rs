@@ -123,7 +123,7 @@ pub(super) fn quantity(parser: &mut Parser<'_>) -> Result<Quantity> {
         }
         _ => {
             let mut error = parser.unexpected();
-            error.message = format!("\"{word}\" is nothing that a machine has");
+            error.message = format!("\"{word}\" is nothing that can be asked of a machine");
             return Err(error.into());
         }
     };

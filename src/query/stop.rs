@@ -3,18 +3,16 @@
 use std::fmt;
 
 use crate::diagnostic::Result;
-use crate::model::record::Record;
 
-use super::context::{Context, Subject};
+use super::context::Context;
 use super::filter::Filter;
 use super::parser::Parser;
 use super::predicate::Predicate;
 use super::text::Text;
 
-/// Where to stop: at a record, if a predicate holds after its event.
+/// Where to stop: at a record, if a predicate holds after its event; or where a predicate becomes true.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stop {
-    /// Without it, every event counts.
     pub on: Option<Filter>,
     pub when: Option<Predicate>,
 }
@@ -46,15 +44,6 @@ impl Stop {
         let when = conditional.then(|| Predicate::parse(&mut parser)).transpose()?;
         parser.finish()?;
         Ok(Self { on, when })
-    }
-
-    /// The first record of an event at which it stops (without a filter: the first record, if there is any).
-    #[must_use]
-    pub fn hit<'a>(&self, subject: &dyn Subject, records: &'a [Record]) -> Option<&'a Record> {
-        let components = subject.components();
-        let meant = |record: &&Record| self.on.as_ref().is_none_or(|on| on.matches(record, components));
-        let record = records.iter().find(meant)?;
-        self.when.as_ref().is_none_or(|when| when.holds(subject)).then_some(record)
     }
 }
 

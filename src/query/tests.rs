@@ -314,11 +314,12 @@ fn a_stop_is_a_record_and_a_condition() {
     let (filter, both, state) =
         (stop("transition to E"), stop("transition to E if cycle >= 5"), stop("if cycle >= 5"));
     assert_eq!(both.to_string(), "transition to E if cycle >= 5");
-    assert_eq!(filter.hit(&sample, &records), records.get(1));
-    assert_eq!(both.hit(&sample, &records), None);
+    let on = filter.on.as_ref().unwrap();
+    assert_eq!(records.each_ref().map(|record| on.matches(record, &sample.components)), [false, true]);
+    assert_eq!((&both.on, &state.on), (&filter.on, &None));
+    assert!(!both.when.as_ref().unwrap().holds(&sample));
     sample.tick = 10;
-    assert_eq!(both.hit(&sample, &records), records.get(1));
-    assert_eq!(state.hit(&sample, &records), records.first());
+    assert!([both, state].iter().all(|stop| stop.when.as_ref().unwrap().holds(&sample)));
 }
 
 /// Error text, the text under the caret, what was expected, and the suggestion.
@@ -403,7 +404,7 @@ fn errors_of_predicates_point_at_the_word() {
     for (query, message, marked, expected, suggestion) in [
         (
             "stat of l2 block 0 is M",
-            "nothing that a machine has",
+            "nothing that can be asked of a machine",
             "stat",
             "a clause (state,",
             "did you mean state?",

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::line::{Check, escape, sealed};
 use super::{End, FORMAT, Input, Mark, Origin, Recording};
 use crate::config::Kept;
-use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::diagnostic::{Diagnostic, Result, Source, cannot, write_whole};
 use crate::model::time::EventNumber;
 
 /// How every recording begins.
@@ -139,18 +139,7 @@ impl Recording {
     /// If it cannot be written, or another file that is no recording is there.
     pub fn write(&self, path: &Path) -> Result<()> {
         may_replace(path)?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let written = || {
-            let mut builder = tempfile::Builder::new();
-            builder.prefix(".umscope-");
-            #[cfg(unix)]
-            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-            let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
-            file.write_all(&self.bytes())?;
-            file.persist(path).map_err(|error| error.error)?;
-            Ok(())
-        };
-        written().map_err(|error| cannot(path, &error))
+        write_whole(path, &self.bytes())
     }
 }
 
@@ -179,12 +168,4 @@ pub fn is_recording(path: &Path) -> bool {
             .and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start))
             .is_ok();
     read && start == MAGIC.as_bytes()
-}
-
-/// That a recording cannot be written to `path`.
-#[must_use]
-pub fn cannot(path: &Path, error: &io::Error) -> Box<Diagnostic> {
-    let text = error.to_string();
-    let reason = text.split(" (os error").next().unwrap_or(&text).split(" at path").next().unwrap_or(&text);
-    Box::new(Diagnostic::new(format!("{} cannot be written: {reason}", path.display())))
 }

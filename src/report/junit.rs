@@ -15,6 +15,14 @@ pub struct Case<'a> {
     pub failures: Vec<String>,
     /// Why it could not be run at all.
     pub error: Option<String>,
+    /// Whether it was broken off before it had failed or passed.
+    pub is_cut: bool,
+}
+
+impl Case<'_> {
+    fn is_skipped(&self) -> bool {
+        self.is_cut && self.error.is_none() && self.failures.is_empty()
+    }
 }
 
 /// One test suite.
@@ -22,11 +30,12 @@ pub struct Case<'a> {
 pub fn suite(cases: &[Case<'_>]) -> String {
     let failures = cases.iter().filter(|case| case.error.is_none() && !case.failures.is_empty()).count();
     let errors = cases.iter().filter(|case| case.error.is_some()).count();
+    let skipped = cases.iter().filter(|case| case.is_skipped()).count();
     let seconds: f64 = cases.iter().map(|case| case.seconds).sum();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
         text,
-        "<testsuite name=\"umscope\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" time=\"{seconds:.3}\">",
+        "<testsuite name=\"umscope\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{seconds:.3}\">",
         cases.len()
     );
     for case in cases {
@@ -43,6 +52,7 @@ pub fn suite(cases: &[Case<'_>]) -> String {
                 element(&mut text, "error", first, error);
             }
             (None, Some(first)) => element(&mut text, "failure", first, &case.failures.join("\n")),
+            (None, None) if case.is_skipped() => element(&mut text, "skipped", "interrupted", ""),
             (None, None) => text.push_str("/>\n"),
         }
     }
@@ -68,9 +78,16 @@ mod tests {
             seconds: 0.5,
             failures: failures.iter().map(|text| (*text).to_owned()).collect(),
             error: error.map(str::to_owned),
+            is_cut: false,
         };
-        let text = suite(&[case(&[], None), case(&["x < y", "z"], None), case(&[], Some("broken\nhere"))]);
-        assert!(text.contains("tests=\"3\" failures=\"1\" errors=\"1\" time=\"1.500\""), "{text}");
+        let cut = |failures: &[&str]| Case { is_cut: true, ..case(failures, None) };
+        let (failed, broken) = (case(&["x < y", "z"], None), case(&[], Some("broken\nhere")));
+        let text = suite(&[case(&[], None), failed, broken, cut(&[]), cut(&["y"])]);
+        assert!(
+            text.contains("tests=\"5\" failures=\"2\" errors=\"1\" skipped=\"1\" time=\"2.500\""),
+            "{text}"
+        );
+        assert_eq!(text.matches("<skipped message=\"interrupted\">").count(), 1, "{text}");
         assert!(text.contains("name=\"a &lt;b&gt; &amp; &quot;c&quot;\u{fffd}\" time=\"0.500\"/>"), "{text}");
         assert!(text.contains("<failure message=\"x &lt; y\">x &lt; y\nz</failure>"), "{text}");
         assert!(text.contains("<error message=\"broken\">broken\nhere</error>"), "{text}");

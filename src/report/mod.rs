@@ -62,11 +62,12 @@ pub fn ended(ended: &Ended) -> &'static str {
     }
 }
 
-/// A record at which a run was stopped.
+/// What a run was stopped at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    pub json: serde_json::Value,
-    /// The line of the log that tells it.
+    /// Its record, if one was made.
+    pub json: Option<serde_json::Value>,
+    /// The line of the log that tells it, or what became true.
     pub text: String,
 }
 

@@ -152,6 +152,7 @@ fn document(done: &Done<'_>) -> Value {
         "durations": outcome.durations,
         "complete": outcome.bound.is_none(),
         "symmetry": Value::Null,
+        "fair": Value::Null,
         "seconds": done.seconds,
         "coverage": {
             "reached": tables.iter().map(|table| table.reached).sum::<usize>(),

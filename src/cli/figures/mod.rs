@@ -3,7 +3,6 @@
 mod runs;
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -13,7 +12,7 @@ use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::shard::{Shard, shard};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Result, write_whole};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::figure::Row;
 use crate::report::figures::registry;
@@ -158,21 +157,8 @@ fn charts(folder: &Path, rows: &[Row]) -> std::result::Result<(), Trouble> {
         let Ok(found) = &row.found else { continue };
         for (suffix, chart) in &found.charts {
             let path = folder.join(format!("{}{suffix}.svg", row.figure.id));
-            replace(folder, &path, &chart.svg(&text::beside(row)))
-                .map_err(|error| Trouble::Io("write a chart", error))?;
+            write_whole(&path, chart.svg(&text::beside(row)).as_bytes())?;
         }
     }
-    Ok(())
-}
-
-/// Puts a file with `text` in the place of `path`.
-fn replace(folder: &Path, path: &Path, text: &str) -> io::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".umscope-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut temporary = builder.tempfile_in(folder)?;
-    temporary.write_all(text.as_bytes())?;
-    temporary.persist(path).map_err(|error| error.error)?;
     Ok(())
 }

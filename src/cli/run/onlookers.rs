@@ -8,24 +8,25 @@ use std::path::Path;
 use crate::cli::exit::Trouble;
 use crate::cli::output::Output;
 use crate::cli::record::Recorder;
+use crate::debug::breakpoint::{Breakpoint, Trigger};
 use crate::debug::describe;
 use crate::debug::latency::{Spent, Trail};
+use crate::diagnostic::cannot;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
-use crate::query::Stop;
-use crate::recording::write::cannot;
+use crate::query::{Stop, Text};
 use crate::report::series::Series;
 use crate::report::{self, Stopped};
-use crate::scenario::{Report, Runner};
+use crate::scenario::{Prepared, Report, Runner};
 
 /// All that look.
 pub struct Onlookers {
     pub sampler: Option<Sampler>,
     pub recorder: Option<Recorder>,
     pub trail: Option<(Trail, Spent)>,
-    pub stop: Option<Stop>,
-    /// Where the condition has stopped it.
+    pub stop: Option<Breakpoint>,
+    /// Where that has stopped it.
     pub stopped: Option<Stopped>,
 }
 
@@ -63,7 +64,7 @@ impl Onlookers {
             let ended = records.iter().filter_map(|record| trail.note(record, machine.components()));
             ended.for_each(|latency| spent.add(&latency, machine.components()));
         }
-        self.stopped = self.stop.as_ref().and_then(|stop| hit(stop, machine, records));
+        self.stopped = self.stop.as_mut().and_then(|stop| hit(stop, machine, records));
         let is_over = self.stopped.is_some() || is_closed;
         Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
@@ -125,12 +126,27 @@ fn put(sink: &mut Output<Box<dyn Write>>, row: &str) -> Result<bool, Trouble> {
     Ok(!sink.is_closed())
 }
 
-/// The record at which `stop` stops, as it is told.
-fn hit(stop: &Stop, machine: &Machine, records: &[Record]) -> Option<Stopped> {
-    let record = stop.hit(machine, records)?;
+/// What a run is stopped at, as the debugger would stop there.
+///
+/// # Errors
+/// If `text` is no such query.
+pub fn stop(text: &Text, prepared: &Prepared) -> Result<Option<Breakpoint>, Trouble> {
+    let stop = Stop::compile(text, &prepared.context)?;
+    let made = Trigger::of(stop, &prepared.context);
+    let made = made.map(|(trigger, text, condition)| Breakpoint::new(1, trigger, text, condition));
+    Ok(made.map(|mut stop| {
+        stop.arm(&prepared.machine);
+        stop
+    }))
+}
+
+/// Where `stop` stops, as it is told: its record, or of what becomes true the first of the event, if there is one.
+fn hit(stop: &mut Breakpoint, machine: &Machine, records: &[Record]) -> Option<Stopped> {
+    let trip = stop.trips(machine, records)?;
     let components = machine.components();
+    let named = records.iter().find(|record| trip.record.is_none_or(|id| record.id == id));
     Some(Stopped {
-        json: report::json::record(record, components, machine.time_base()),
-        text: describe::log_line(record, components),
+        json: named.map(|record| report::json::record(record, components, machine.time_base())),
+        text: named.map_or_else(|| stop.what(), |record| describe::log_line(record, components)),
     })
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::{Arguments, Command, Completes, Effect, Group};
-use crate::debug::diagnosis::{Diagnosis, Doom, diagnose, doom, dot, may_be_replaced, trace};
+use crate::debug::diagnosis::{Diagnosis, Doom, diagnose, doom, dot, may_replace, trace};
 use crate::debug::session::Session;
 use crate::debug::travel::Travel;
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Result, write_whole};
 use crate::machine::StepOutcome;
 use crate::model::record::Records;
 
@@ -45,14 +45,10 @@ fn deadlock(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             if rest.is_empty() {
                 return Err(rest.missing("a file to write the graph to"));
             }
-            if !may_be_replaced(Path::new(rest.text())) {
-                let error = rest.complaint(format!("{} is there already, and is no such graph", rest.text()));
-                return Err(Box::new(error.expected("another file, or an earlier graph")));
-            }
+            let path = Path::new(rest.text());
+            may_replace(path)?;
             let Some(found) = found(session)? else { return Ok(Effect::Said(all_is_well())) };
-            let text = dot(&found, session.machine().components());
-            std::fs::write(rest.text(), text)
-                .map_err(|error| rest.complaint(format!("{} cannot be written: {error}", rest.text())))?;
+            write_whole(path, dot(&found, session.machine().components()).as_bytes())?;
             Ok(Effect::line(format!("the wait-for graph is in {}", rest.text())))
         }
         other => {

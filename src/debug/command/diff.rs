@@ -56,7 +56,7 @@ struct Diffing {
 }
 
 impl Job for Diffing {
-    fn advance(&mut self, fuel: u64) -> Option<Vec<String>> {
+    fn advance(&mut self, fuel: u64) -> Option<Result<Vec<String>>> {
         let mut comparison = self.comparison.take()?;
         if !comparison.advance(fuel) {
             self.comparison = Some(comparison);
@@ -64,7 +64,8 @@ impl Job for Diffing {
         }
         let machines = comparison.machines().map(Subject::fork);
         let [a, b] = &self.names;
-        Some(comparison.verdict().lines([a.as_str(), b.as_str()], [&*machines[0], &*machines[1]]))
+        let lines = comparison.verdict().lines([a.as_str(), b.as_str()], [&*machines[0], &*machines[1]]);
+        Some(Ok(lines))
     }
 
     fn interrupt(&mut self) -> Vec<String> {

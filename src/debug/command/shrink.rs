@@ -2,15 +2,20 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::frame::text::plural;
 use crate::debug::job::Job;
 use crate::debug::session::Session;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Result, cannot, try_out};
 use crate::scenario::shrink::Shrinker;
+use crate::scenario::{Options, Scenario};
 
 pub const SHRINK: Command = Command {
     name: "shrink",
@@ -25,56 +30,81 @@ still ends in a deadlock. An interrupt ends it with the smallest found so far. A
     run: shrink,
 };
 
-/// Shrinking under way, and where what comes of it goes.
+/// How long it is waited for before the next look at an interrupt.
+const NAP: Duration = Duration::from_millis(2);
+
+/// Shrinking in a thread of its own: its runs take their time. And where what comes of it goes.
 #[derive(Debug)]
 struct Shrinking {
     name: String,
-    shrinker: Shrinker,
-    file: File,
+    path: PathBuf,
+    stop: Arc<AtomicBool>,
+    worker: Option<JoinHandle<Result<Option<Shrinker>>>>,
 }
 
 impl Job for Shrinking {
-    fn advance(&mut self, _: u64) -> Option<Vec<String>> {
-        self.shrinker.advance(&AtomicBool::new(false)).then(|| self.written())
+    fn advance(&mut self, _: u64) -> Option<Result<Vec<String>>> {
+        if self.worker.as_ref().is_some_and(|worker| !worker.is_finished()) {
+            thread::sleep(NAP);
+            return None;
+        }
+        Some(self.result())
     }
 
     fn interrupt(&mut self) -> Vec<String> {
-        let mut lines = self.written();
+        self.stop.store(true, Ordering::Relaxed);
+        let mut lines = self.result().unwrap_or_else(|_| Vec::new());
         lines.push("interrupted: more could be left out".to_owned());
         lines
     }
 }
 
-impl Shrinking {
-    /// Writes the smallest so far.
-    fn written(&mut self) -> Vec<String> {
-        let text = self.shrinker.best(&self.name).text();
-        let mut lines = self.shrinker.notes().to_vec();
-        lines.push(match self.file.write_all(text.as_bytes()) {
-            Ok(()) => {
-                let left = plural(self.shrinker.extent().accesses as u64, "instruction");
-                format!("{}: {left} left, after {} tries", self.shrinker.target(), self.shrinker.tried())
-            }
-            Err(error) => format!("cannot write the file: {error}"),
-        });
-        lines
+impl Drop for Shrinking {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
     }
+}
+
+impl Shrinking {
+    /// Writes what has come of it.
+    fn result(&mut self) -> Result<Vec<String>> {
+        let worker = self.worker.take().map(JoinHandle::join);
+        let shrinker = worker.map_or(Ok(None), |done| done.unwrap_or_else(|panic| resume_unwind(panic)))?;
+        let Some(shrinker) = shrinker else {
+            let error = Session::complaint("this run does not fail: there is nothing to shrink");
+            return Err(Box::new(error.expected("a failed check or expectation, or a deadlock")));
+        };
+        let text = shrinker.best(&self.name).text();
+        let written = File::create_new(&self.path).and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| cannot(&self.path, &error))?;
+        let mut lines = shrinker.notes().to_vec();
+        let left = plural(shrinker.extent().accesses as u64, "instruction");
+        lines.push(format!("{}: {left} left, after {} tries", shrinker.target(), shrinker.tried()));
+        Ok(lines)
+    }
+}
+
+/// Shrinks until nothing more can be left out, or it is to stop; nothing if the run does not fail.
+fn smallest(scenario: &Scenario, options: &Options, stop: &AtomicBool) -> Result<Option<Shrinker>> {
+    let Some(mut shrinker) = Shrinker::new(scenario, options, stop)? else { return Ok(None) };
+    while !stop.load(Ordering::Relaxed) && !shrinker.advance(stop) {}
+    Ok(Some(shrinker))
 }
 
 fn shrink(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     if arguments.is_empty() {
         return Err(arguments.missing("the file to write"));
     }
-    let path = Path::new(arguments.text());
+    let path = PathBuf::from(arguments.text());
     if path.exists() {
         return Err(arguments.complaint("cannot write this file: it is there already"));
     }
+    try_out(&path)?;
     let (scenario, options) = session.whole()?;
-    let Some(shrinker) = Shrinker::new(scenario, &options, &AtomicBool::new(false))? else {
-        let error = Session::complaint("this run does not fail: there is nothing to shrink");
-        return Err(Box::new(error.expected("a failed check or expectation, or a deadlock")));
-    };
-    let file = File::create_new(path)
-        .map_err(|error| arguments.complaint(format!("cannot write this file: {error}")))?;
-    Ok(Effect::Work(Box::new(Shrinking { name: session.name.clone(), shrinker, file })))
+    let (scenario, stop) = (scenario.clone(), Arc::new(AtomicBool::new(false)));
+    let asked = stop.clone();
+    let worker = thread::Builder::new().name("shrink".to_owned());
+    let worker = worker.spawn(move || smallest(&scenario, &options, &asked));
+    let worker = worker.map_err(|error| arguments.complaint(format!("no thread can be started: {error}")))?;
+    Ok(Effect::Work(Box::new(Shrinking { name: session.name.clone(), path, stop, worker: Some(worker) })))
 }

@@ -7,15 +7,18 @@ use std::io::Read;
 use std::path::Path;
 
 use super::Diagnosis;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::model::component::Components;
 use crate::model::wait::{Doing, Party};
 
 /// How a graph begins.
 const BEGIN: &str = "digraph waits {";
 
-/// Whether a file may be written over: there is none, or it is an earlier graph or a device.
-#[must_use]
-pub fn may_be_replaced(path: &Path) -> bool {
+/// That a graph may be written to `path`: nothing is there, or an earlier graph, or a device.
+///
+/// # Errors
+/// If something else is there.
+pub fn may_replace(path: &Path) -> Result<()> {
     let is_other = path.is_file() && path.metadata().is_ok_and(|file| file.len() > 0);
     let begin = || {
         let mut begin = [0; BEGIN.len()];
@@ -23,7 +26,11 @@ pub fn may_be_replaced(path: &Path) -> bool {
             .and_then(|mut file| file.read_exact(&mut begin))
             .is_ok_and(|()| begin == *BEGIN.as_bytes())
     };
-    !is_other || begin()
+    if !is_other || begin() {
+        return Ok(());
+    }
+    let error = Diagnostic::new(format!("{} is there already, and is no such graph", path.display()));
+    Err(Box::new(error.expected("another file, or an earlier graph")))
 }
 
 /// The whole graph as a digraph, a shape for each kind of party: what can never go on has a thick frame; the circle or chain that

@@ -27,7 +27,7 @@ use crate::model::wait::{Party, Wait};
 use graph::Graph;
 
 pub use doom::{Doom, doom};
-pub use dot::{dot, may_be_replaced};
+pub use dot::{dot, may_replace};
 pub use sentence::Sentence;
 pub use trace::trace;
 

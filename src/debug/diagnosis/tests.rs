@@ -30,7 +30,7 @@ fn diagnosed_with(text: &str, set: &[&str]) -> Diagnosis {
     diagnosis
 }
 
-/// Rule 1 of `PROTOCOL.md`: a store that waits for its grant while a probe for it waits.
+/// Rule 1: a store that waits for its grant while a probe for it waits.
 const PROBES_WAIT: &str = r#"
 machine = "tiny/umh-1gpu"
 [[do]]

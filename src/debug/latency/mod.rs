@@ -267,6 +267,22 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_before_an_access_is_charged_to_the_page_that_was_waited_for() {
+        let found = latencies("tiny/paged-1gpu", vec![program("gpu0.cu0", Load, &[0x1000, 0x2000])]);
+        let pages = |latency: &Latency| {
+            let page = |leg: &Leg| match leg.what {
+                Awaited::Page { page, .. } => Some(page.start.0),
+                _ => None,
+            };
+            latency.legs.iter().filter_map(page).collect::<Vec<_>>()
+        };
+        let [(first, _), (second, _)] = &found[..] else { panic!("{found:?}") };
+        assert!(pages(first).iter().all(|page| *page == 0x1000), "{first:?}");
+        // It had waited for the first one's page for most of the time.
+        assert!([0x1000, 0x2000].iter().all(|page| pages(second).contains(page)), "{second:?}");
+    }
+
+    #[test]
     fn what_is_last_is_what_is_waited_for() {
         let first = program("gpu0.cu0", Store, &[0x1000]);
         let second = crate::workload::Task { after: vec![0], ..program("gpu1.cu0", Load, &[0x1000]) };

@@ -83,12 +83,19 @@ struct Came {
 /// What warps wait for before they issue.
 #[derive(Debug, Default)]
 struct Before {
-    /// States of each warp since it last did something else, with when they began.
-    warps: FxHashMap<(ComponentId, u32), Vec<(Tick, WarpState)>>,
+    /// States of each warp since it last did something else.
+    warps: FxHashMap<(ComponentId, u32), Vec<Been>>,
     /// What has become of the last far-fault of each page.
     faults: FxHashMap<Address, Vec<(Tick, FaultStage)>>,
-    /// Bytes of a page, once there was a far-fault.
-    page: u32,
+}
+
+/// A warp is in a state from a time on.
+#[derive(Clone, Copy, Debug)]
+struct Been {
+    since: Tick,
+    state: WarpState,
+    /// The page that it waits for.
+    page: Option<Range>,
 }
 
 /// Where the walk from the end to the issue has come to.
@@ -374,24 +381,18 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a warp in a state waits for what must be there before it issues.
-fn waits_to_issue(state: WarpState) -> bool {
-    matches!(state, WarpState::Translation | WarpState::FarFault | WarpState::ProtectionFault)
-}
-
 impl Before {
     fn note(&mut self, record: &Record) {
         match (&record.what, record.range) {
             (What::Warp { warp, to, .. }, _) => {
                 let states = self.warps.entry((record.at, *warp)).or_default();
-                if waits_to_issue(*to) || *to == WarpState::Ready {
-                    states.push((record.tick, *to));
+                if to.is_for_page() || *to == WarpState::Ready {
+                    states.push(Been { since: record.tick, state: *to, page: record.range });
                 } else {
                     states.clear();
                 }
             }
             (What::FarFault { stage, .. }, Some(page)) => {
-                self.page = page.len;
                 let stages = self.faults.entry(page.start).or_default();
                 // It has come and gone since.
                 if *stage == FaultStage::Raised && stages.iter().any(|(_, had)| *had == FaultStage::Arrived) {
@@ -407,10 +408,10 @@ impl Before {
     fn issue(&self, time: TimeBase, issue: &Record, warp: u32) -> Vec<Leg> {
         let states = self.warps.get(&(issue.at, warp)).filter(|_| warp != NO_WARP);
         let (mut legs, mut until, mut waited) = (Vec::new(), issue.tick, 0);
-        for &(since, state) in states.into_iter().flatten().rev() {
-            self.warp_was(time, (since, until), issue, state, &mut legs);
-            until = since;
-            waited = if waits_to_issue(state) { legs.len() } else { waited };
+        for been in states.into_iter().flatten().rev() {
+            self.warp_was(time, *been, until, issue.at, &mut legs);
+            until = been.since;
+            waited = if been.state.is_for_page() { legs.len() } else { waited };
         }
         // What it was ready for before that was something else.
         legs.truncate(waited);
@@ -418,21 +419,13 @@ impl Before {
     }
 
     /// The warp of an access was in a state for a time before its issue. For a far-fault that ends in parts.
-    fn warp_was(
-        &self,
-        time: TimeBase,
-        (since, until): (Tick, Tick),
-        issue: &Record,
-        state: WarpState,
-        legs: &mut Vec<Leg>,
-    ) {
-        let mut add = |part, what| legs.push(leg(time, part, issue.at, what));
-        let page = issue.range.filter(|_| self.page > 0).map(|range| range.start.block(self.page));
-        let stages = page.and_then(|page| Some((page, self.faults.get(&page)?)));
-        let Some((start, stages)) = stages.filter(|_| state == WarpState::FarFault) else {
+    fn warp_was(&self, time: TimeBase, been: Been, until: Tick, at: ComponentId, legs: &mut Vec<Leg>) {
+        let Been { since, state, page } = been;
+        let mut add = |part, what| legs.push(leg(time, part, at, what));
+        let stages = page.and_then(|page| Some((page, self.faults.get(&page.start)?)));
+        let Some((page, stages)) = stages.filter(|_| state == WarpState::FarFault) else {
             return add((since, until), Awaited::Warp(state));
         };
-        let page = Range::new(start, self.page);
         let is_moving = |is_moving| Awaited::Page { page, is_moving };
         let at = |wanted| stages.iter().filter(move |(_, stage)| *stage == wanted).map(|(tick, _)| *tick);
         let serviced = at(FaultStage::Serviced).rfind(|tick| (since..=until).contains(tick));

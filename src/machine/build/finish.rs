@@ -296,7 +296,7 @@ impl Builder<'_> {
             smallest_block: self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64),
             cores: self.cores.clone(),
             hmds: self.hmds.clone(),
-            sockets: self.sockets.clone(),
+            sockets: self.finished_sockets(),
             reach: self.reach(),
             flush_trap: self.flush_trap(),
             coherent: self.nodes.iter().all(|node| !node.config.table.fetches()),

@@ -31,6 +31,15 @@ impl Trunks {
         let direct = direct.filter_map(|(ends, out)| Some((*out, back(*ends)?.1)));
         medium.into_iter().chain(ports).chain(direct).collect()
     }
+
+    /// The links over which others send to a GPU: the medium that all share, or its own.
+    pub(super) fn inward(&self, gpu: u32) -> Vec<usize> {
+        let name = format!("gpu{gpu}");
+        let medium = self.medium.map(|(up, _)| up);
+        let own = self.ports.iter().filter(|(device, _)| *device == name).map(|(_, (_, into))| *into);
+        let direct = self.direct.iter().filter(|((_, to), _)| *to == gpu).map(|(_, link)| *link);
+        medium.into_iter().chain(own).chain(direct).collect()
+    }
 }
 
 impl Builder<'_> {

@@ -100,6 +100,13 @@ impl Builder<'_> {
         Ok(homes)
     }
 
+    /// The sockets, once all links are there.
+    pub(super) fn finished_sockets(&self) -> Vec<Socket> {
+        let finished =
+            |(index, socket): (u32, &Socket)| Socket { inward: self.trunks.inward(index), ..socket.clone() };
+        (0..).zip(&self.sockets).map(finished).collect()
+    }
+
     /// What of each socket pages have to do with: a page of any leaves the caches of all.
     pub(super) fn paged_sockets(&mut self) {
         let each = || self.sockets.iter();
@@ -129,7 +136,7 @@ impl Builder<'_> {
             None => Vec::new(),
         };
         let memories = self.partitions(index, gpu, dealing)?;
-        Ok(Socket { l1s, slices, remote, memories })
+        Ok(Socket { l1s, slices, remote, memories, inward: Vec::new() })
     }
 
     pub(super) fn slices(

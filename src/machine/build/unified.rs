@@ -73,7 +73,7 @@ impl Builder<'_> {
         if gpu.remote_directory.is_some() {
             self.apart(&slices, &memories);
         }
-        self.sockets = vec![Socket::default(), Socket { l1s, slices, remote: Vec::new(), memories }];
+        self.sockets = vec![Socket::default(), Socket { l1s, slices, memories, ..Socket::default() }];
         Ok(())
     }
 

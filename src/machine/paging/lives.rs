@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::model::component::ComponentId;
 use crate::model::page::Page;
-use crate::model::paging::FaultStage;
-use crate::model::time::Tick;
+use crate::model::page_view::{FaultStep, LifeStep};
 
 /// Lives that are remembered after their end.
 const ENDED: usize = 64;
@@ -13,26 +11,16 @@ const ENDED: usize = 64;
 /// Steps of a life that are remembered: one that others join, or that is dropped again and again, has any number.
 const STEPS: usize = 24;
 
-/// Whether a fault comes to a stage once, whoever joins it.
-fn is_own(stage: FaultStage) -> bool {
-    !matches!(stage, FaultStage::Merged | FaultStage::Nacked | FaultStage::Dropped | FaultStage::Replayed)
-}
-
-/// What is told of a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
-    pub stage: FaultStage,
-    /// The transfer set, from 1; 0 for none.
-    pub set: u64,
-    /// The compute unit or core that it is about, or the part that took it.
-    pub who: ComponentId,
+/// Whether a fault comes to a step once, whoever joins it.
+fn is_own(step: LifeStep) -> bool {
+    !matches!(step, LifeStep::Merged | LifeStep::Nacked | LifeStep::Dropped | LifeStep::Replayed)
 }
 
 /// The life of one fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Life {
     pub page: Page,
-    pub steps: VecDeque<(Tick, Told)>,
+    pub steps: VecDeque<FaultStep>,
 }
 
 /// Lives under way, and the last that have ended.
@@ -44,26 +32,42 @@ pub struct Lives {
 
 impl Lives {
     /// A fault of a page goes on. It has ended when the page is there, or may be written; the replays that follow are still its own.
-    pub fn tell(&mut self, page: Page, told: Told, now: Tick) {
-        let after = told.stage == FaultStage::Replayed && !self.open.contains_key(&page);
+    pub fn tell(&mut self, page: Page, told: FaultStep) {
+        let after = told.step == LifeStep::Replayed && !self.open.contains_key(&page);
         if let Some(life) = self.ended.iter_mut().rev().find(|life| after && life.page == page) {
-            life.steps.push_back((now, told));
+            life.steps.push_back(told);
             return;
         }
         let life = self.open.entry(page).or_insert_with(|| Life { page, ..Life::default() });
         if life.steps.len() >= STEPS {
             // How it began stays, and so does what the driver did.
-            let repeated = life.steps.iter().skip(1).position(|(_, step)| !is_own(step.stage));
+            let repeated = life.steps.iter().skip(1).position(|step| !is_own(step.step));
             life.steps.remove(repeated.map_or(0, |place| place + 1));
         }
-        life.steps.push_back((now, told));
-        if told.stage == FaultStage::Arrived
+        life.steps.push_back(told);
+        if told.step == LifeStep::Arrived
             && let Some(life) = self.open.remove(&page)
         {
             if self.ended.len() >= ENDED {
                 self.ended.pop_front();
             }
             self.ended.push_back(life);
+        }
+    }
+
+    /// The page of a fault goes over a link, if there is one.
+    pub fn tell_sent(&mut self, page: Page, told: FaultStep) {
+        if self.is_open(page) {
+            self.tell(page, told);
+        }
+    }
+
+    /// A TLB that has replayed has the translation: so ends its part of the fault.
+    pub fn tell_filled(&mut self, page: Page, told: FaultStep) {
+        let Some(life) = self.ended.iter_mut().rev().find(|life| life.page == page) else { return };
+        let mut own = life.steps.iter().rev().filter(|step| step.who == told.who);
+        if own.next().is_some_and(|step| step.step == LifeStep::Replayed) {
+            life.steps.push_back(told);
         }
     }
 
@@ -89,36 +93,64 @@ impl Lives {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::component::ComponentId;
+
+    const RAISED: LifeStep = LifeStep::Raised { used: 1, most: 4 };
+
+    fn told(step: LifeStep) -> FaultStep {
+        FaultStep { step, at: 1, who: ComponentId(0) }
+    }
+
+    fn steps(lives: &Lives) -> Option<(Vec<LifeStep>, bool)> {
+        let (life, open) = lives.of(Page(7))?;
+        Some((life.steps.iter().map(|step| step.step).collect(), open))
+    }
 
     #[test]
     fn a_life_that_many_join_keeps_its_beginning() {
         let mut lives = Lives::default();
-        let told = |stage| Told { stage, set: 0, who: ComponentId(0) };
-        let joined = (0..3 * STEPS).map(|_| FaultStage::Merged);
-        for stage in [FaultStage::Raised, FaultStage::Queued].into_iter().chain(joined) {
-            lives.tell(Page(7), told(stage), 1);
+        let joined = (0..3 * STEPS).map(|_| LifeStep::Merged);
+        for step in [RAISED, LifeStep::Queued].into_iter().chain(joined) {
+            lives.tell(Page(7), told(step));
         }
-        let life = lives.of(Page(7)).unwrap().0;
-        let stages: Vec<_> = life.steps.iter().map(|(_, told)| told.stage).collect();
-        assert_eq!((stages.len(), &stages[..2]), (STEPS, &[FaultStage::Raised, FaultStage::Queued][..]));
+        let (steps, _) = steps(&lives).unwrap();
+        assert_eq!((steps.len(), &steps[..2]), (STEPS, &[RAISED, LifeStep::Queued][..]));
     }
 
     #[test]
     fn a_life_ends_with_its_page_and_keeps_its_replays() {
         let mut lives = Lives::default();
-        let told = |stage| Told { stage, set: 0, who: ComponentId(0) };
-        let mut tell = |stage, now| lives.tell(Page(7), told(stage), now);
-        for (now, stage) in
-            [FaultStage::Raised, FaultStage::Arrived, FaultStage::Replayed].into_iter().enumerate()
-        {
-            tell(stage, now as Tick);
+        let own = [RAISED, LifeStep::Arrived, LifeStep::Replayed];
+        for step in own {
+            lives.tell(Page(7), told(step));
         }
-        assert_eq!(lives.of(Page(7)).map(|(life, open)| (life.steps.len(), open)), Some((3, false)));
-        lives.tell(Page(7), told(FaultStage::Raised), 9);
-        assert_eq!(lives.of(Page(7)).map(|(life, open)| (life.steps.len(), open)), Some((1, true)));
+        assert_eq!(steps(&lives), Some((own.to_vec(), false)));
+        lives.tell(Page(7), told(RAISED));
+        assert_eq!(steps(&lives), Some((vec![RAISED], true)));
         for page in 8..8 + ENDED as u64 {
-            lives.tell(Page(page), told(FaultStage::Arrived), 9);
+            lives.tell(Page(page), told(LifeStep::Arrived));
         }
         assert_eq!((lives.ended.len(), lives.open().count()), (ENDED, 1));
+    }
+
+    #[test]
+    fn a_translation_ends_a_life_of_who_has_replayed() {
+        let mut lives = Lives::default();
+        let own = [RAISED, LifeStep::Arrived, LifeStep::Replayed];
+        for step in own {
+            lives.tell(Page(7), told(step));
+        }
+        // Another's, which hit in the page table; its own; and one that it did not wait for.
+        lives.tell_filled(Page(7), FaultStep { who: ComponentId(1), ..told(LifeStep::Filled) });
+        lives.tell_filled(Page(7), told(LifeStep::Filled));
+        lives.tell_filled(Page(7), told(LifeStep::Filled));
+        assert_eq!(steps(&lives), Some(([&own[..], &[LifeStep::Filled]].concat(), false)));
+    }
+
+    #[test]
+    fn a_page_that_nobody_has_faulted_on_has_no_life() {
+        let mut lives = Lives::default();
+        lives.tell_sent(Page(7), told(LifeStep::Sent { ahead: 0 }));
+        assert_eq!(steps(&lives), None);
     }
 }

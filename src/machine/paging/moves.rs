@@ -248,6 +248,8 @@ impl Machine {
             one.arrivals.push_back((now, planned));
         } else {
             one.arrivals.push_back((due, planned));
+            let (link, driver) = (one.ports.links.0.first, one.ports.driver);
+            self.tell_sent(gpu, page, self.link_component(link, driver));
         }
         self.arm_sampler();
         self.pass_memory(None, page, TouchKind::Read, out);

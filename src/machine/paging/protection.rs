@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{Hash, Hasher};
 
-use super::lives::Told;
 use super::{GpuPaging, Machine};
 use crate::model::fault::Fault;
 use crate::model::page::{Page, PageSet};
+use crate::model::page_view::{FaultStep, LifeStep};
 use crate::model::paging::{FaultStage, Permission};
 use crate::model::record::What;
 use crate::model::time::{EventNumber, Since, Tick};
@@ -184,7 +184,7 @@ impl Machine {
         let begins = !is_changing && protection.handle(page, now + protection.config.host_fault, since);
         protection.counters.by_cores += u64::from(begins);
         if let Some(first) = paging.gpus.first_mut().filter(|_| begins) {
-            first.lives.tell(page, Told { stage: FaultStage::Raised, set: 0, who }, now);
+            first.lives.tell(page, FaultStep { step: LifeStep::Raised { used: 0, most: 0 }, at: now, who });
         }
         let stage = if begins { FaultStage::Raised } else { FaultStage::Merged };
         out.record(who, about, || What::ProtectionFault { stage, who, writes: true });

@@ -2,18 +2,16 @@
 
 use super::super::step::Handled;
 use super::Machine;
-use super::lives::Told;
 use super::sockets::is_mapped;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::page::Page;
-use crate::model::paging::{FaultStage, PageChange, PageWalk, Permission};
-use crate::model::record::What;
+use crate::model::paging::{FaultStage, PageChange, Permission};
 use crate::model::time::Since;
 use crate::parts::driver::{Order, Planned};
 use crate::parts::gmmu::{Found, Outcome, Request, Walk};
 use crate::parts::tlb::Progress;
-use crate::protocol::outbox::{About, Outbox};
+use crate::protocol::outbox::Outbox;
 
 /// Whether a page table grants an access with this permission, where pages stay where they are.
 fn permits(permission: Permission, writes: bool) -> bool {
@@ -56,77 +54,6 @@ impl Machine {
         }
         self.wake_paging(gpu);
         Handled::Yes
-    }
-
-    pub(super) fn about_page(&self, page: Page) -> About {
-        let bytes = self.paging.as_ref().map_or(4096, |paging| paging.page);
-        About::new(page.range(bytes), None)
-    }
-
-    /// Tells of a fault that the driver or the GMMU takes on.
-    pub(super) fn tell_fault(
-        &mut self,
-        gpu: usize,
-        page: Page,
-        stage: FaultStage,
-        set: u64,
-        out: &mut Outbox,
-    ) {
-        self.tell_of(gpu, page, (stage, set, None), out);
-    }
-
-    /// Tells of a fault what is about one compute unit.
-    fn tell_unit(&mut self, gpu: usize, page: Page, stage: FaultStage, unit: u32, out: &mut Outbox) {
-        self.tell_of(gpu, page, (stage, 0, Some(unit)), out);
-    }
-
-    fn tell_of(
-        &mut self,
-        gpu: usize,
-        page: Page,
-        (stage, set, unit): (FaultStage, u64, Option<u32>),
-        out: &mut Outbox,
-    ) {
-        let (now, about) = (self.now, self.about_page(page));
-        let Some(paging) = self.paging.as_mut() else { return };
-        let (brings_pages, is_shared) = (paging.brings_pages(), paging.is_shared());
-        let Some(one) = paging.gpus.get_mut(gpu) else { return };
-        let at = match stage {
-            FaultStage::Queued | FaultStage::Serviced => one.ports.driver,
-            _ => one.ports.gmmu,
-        };
-        let agent = unit.and_then(|unit| self.agents.get(*one.ports.units.get(unit as usize)?));
-        let who = agent.map_or(at, |agent| agent.config.id);
-        let told = Told { stage, set, who };
-        if is_shared && matches!(stage, FaultStage::Queued | FaultStage::Serviced) {
-            paging.tell_askers(page, told, now);
-        } else {
-            one.lives.tell(page, told, now);
-        }
-        let miss = || Some(agent?.tlb.as_ref()?.miss(page)?.writes);
-        out.record(at, about, || {
-            let writes = miss().unwrap_or(false);
-            if brings_pages {
-                What::FarFault { stage, gpu: gpu as u32, set, unit, writes }
-            } else {
-                What::ProtectionFault { stage, who, writes }
-            }
-        });
-    }
-
-    pub(super) fn tell_page(
-        &mut self,
-        gpu: usize,
-        page: Page,
-        change: PageChange,
-        set: u64,
-        out: &mut Outbox,
-    ) {
-        if let Some(paging) = self.paging.as_mut().filter(|_| self.checker.is_some()) {
-            paging.moved.push(page);
-        }
-        let Some(one) = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)) else { return };
-        out.record(one.ports.driver, self.about_page(page), || What::Page { change, gpu: gpu as u32, set });
     }
 
     /// Agents ask for translations: TLBs of their GMMU, cores of the driver.
@@ -180,35 +107,19 @@ impl Machine {
             match found {
                 Found::Translated => {}
                 Found::Raised => {
+                    self.tell_beginning(gpu, walk);
                     self.tell_unit(gpu, page, FaultStage::Raised, unit, out);
                     self.interrupt(gpu, page, since, out);
                 }
                 Found::Merged => self.tell_unit(gpu, page, FaultStage::Merged, unit, out),
-                Found::Dropped => self.tell_unit(gpu, page, FaultStage::Dropped, unit, out),
+                Found::Dropped => {
+                    self.tell_beginning(gpu, walk);
+                    self.tell_unit(gpu, page, FaultStage::Dropped, unit, out);
+                }
             }
         }
         self.tell_begun(gpu, out);
         out.cause = None;
-    }
-
-    /// Tells of the page walks that began in this event.
-    fn tell_begun(&self, gpu: usize, out: &mut Outbox) {
-        let one = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu));
-        let Some(one) = one.filter(|_| out.records.on) else { return };
-        for walk in one.gmmu.begun_in(out.event) {
-            out.cause = Some(walk.asked);
-            self.tell_walk(gpu, *walk, None, out);
-        }
-    }
-
-    /// Tells that a page walk begins, or when it ended.
-    fn tell_walk(&self, gpu: usize, walk: Walk, ended: Option<Since>, out: &mut Outbox) {
-        let Some(one) = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)) else { return };
-        let Walk { page, unit, began, cached, memory, .. } = walk;
-        let cycle = |at: Since| self.fixed.time.cycle(at.tick);
-        let cycles = ended.map(|ended| cycle(ended) - cycle(began));
-        let told = PageWalk { gpu: gpu as u32, unit, cached, memory, cycles };
-        out.record(one.ports.gmmu, self.about_page(page), || What::Walk(told));
     }
 
     fn interrupt(&mut self, gpu: usize, page: Page, since: Since, out: &mut Outbox) {
@@ -247,7 +158,10 @@ impl Machine {
             let Some(&agent) = ports.units.get(unit as usize) else { continue };
             let Some(target) = self.agents.get_mut(agent) else { continue };
             match found {
-                Found::Translated if is_granted => target.translated(page, out),
+                Found::Translated if is_granted => {
+                    target.translated(page, out);
+                    self.tell_filled(gpu, page, agent);
+                }
                 Found::Translated => self.ask(gpu, unit, page, out),
                 Found::Raised | Found::Merged | Found::Dropped => {
                     let progress = target.nacked(page, found == Found::Merged, out);

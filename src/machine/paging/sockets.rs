@@ -2,12 +2,11 @@
 //! for all. Its home brings it: the socket of which the placement says so, or that has far-faulted first ("UVM page migration ...
 //! as soon as the first access", "Beyond the Socket: NUMA-Aware GPUs", section 3).
 
-use super::lives::Told;
 use super::{GpuPaging, Keep, Machine, Owner, Paging};
 use crate::model::component::ComponentId;
 use crate::model::page::Page;
+use crate::model::page_view::FaultStep;
 use crate::model::record::What;
-use crate::model::time::Tick;
 use crate::parts::driver::Driver;
 use crate::parts::residency::Place;
 use crate::policy::placement::Placement;
@@ -26,9 +25,9 @@ impl Paging {
     }
 
     /// Tells of a fault that a driver takes on to the GPUs whose units asked.
-    pub(super) fn tell_askers(&mut self, page: Page, told: Told, now: Tick) {
+    pub(super) fn tell_askers(&mut self, page: Page, told: FaultStep) {
         for one in self.gpus.iter_mut().filter(|one| one.lives.is_open(page)) {
-            one.lives.tell(page, told, now);
+            one.lives.tell(page, told);
         }
     }
 

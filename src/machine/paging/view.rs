@@ -1,6 +1,6 @@
 //! What can be seen of paged memory: pages, far-faults and TLBs.
 
-use super::lives::{Life, Told};
+use super::lives::Life;
 use super::stands::Stands;
 use super::{GpuPaging, Machine, Owner};
 use crate::model::address::Address;
@@ -8,11 +8,9 @@ use crate::model::component::ComponentId;
 use crate::model::inspect::{MshrEntryView, MshrView, oldest};
 use crate::model::page::Page;
 use crate::model::page_view::{
-    FaultStep, FaultView, Mover, PageMove, PagesView, PermissionCell, PermissionsView, SetView, TlbMiss,
-    TlbView,
+    FaultView, Mover, PageMove, PagesView, PermissionCell, PermissionsView, SetView, TlbMiss, TlbView,
 };
 use crate::model::paging::{FaultKind, MoveReason, Permission};
-use crate::model::time::Tick;
 use crate::parts::agent::Agent;
 use crate::parts::driver::Driver;
 use crate::parts::gmmu::FarFault;
@@ -118,7 +116,7 @@ impl Machine {
         self.permissions.of(page.range(bytes).start, &self.homes)
     }
 
-    fn link_component(&self, link: usize, or: ComponentId) -> ComponentId {
+    pub(super) fn link_component(&self, link: usize, or: ComponentId) -> ComponentId {
         self.fixed.visible_links.get(link).and_then(Option::as_ref).map_or(or, |shown| shown.0)
     }
 
@@ -148,19 +146,13 @@ impl Machine {
     }
 
     fn fault_view(&self, gpu: usize, one: &GpuPaging, life: &Life, open: bool) -> FaultView {
-        let step = |(at, told): &(Tick, Told)| FaultStep {
-            stage: told.stage,
-            at: *at,
-            who: told.who,
-            set: told.set,
-        };
         let page = self.paging.as_ref().map_or(1, |paging| paging.page);
         FaultView {
             gpu: gpu as u32,
             kind: if one.driver.is_some() { FaultKind::Far } else { FaultKind::Protection },
             page: life.page,
             range: life.page.range(page),
-            steps: life.steps.iter().map(step).collect(),
+            steps: life.steps.iter().copied().collect(),
             waits: self.why_fault_lasts(gpu, one, life.page, open),
         }
     }
@@ -173,7 +165,7 @@ impl Machine {
         let gpus = gpus.filter(|(gpu, _)| of.is_none_or(|of| of as usize == *gpu));
         let lives = gpus.filter_map(|(gpu, one)| {
             let (life, open) = one.lives.of(page)?;
-            Some((life.steps.back().map(|(at, _)| *at), gpu, one, life, open))
+            Some((life.steps.back().map(|step| step.at), gpu, one, life, open))
         });
         let (_, gpu, one, life, open) = lives.max_by_key(|(last, gpu, ..)| (*last, *gpu))?;
         Some(self.fault_view(gpu, one, life, open))

@@ -4,7 +4,7 @@ use super::{GpuPaging, Machine, Owner};
 use crate::model::component::ComponentId;
 use crate::model::inspect::WaitLink;
 use crate::model::page::Page;
-use crate::model::paging::FaultStage;
+use crate::model::page_view::LifeStep;
 use crate::model::text::plural;
 use crate::model::time::Tick;
 use crate::model::wait::Party;
@@ -291,8 +291,12 @@ impl Machine {
             return Some(link(text, None));
         }
         let (life, _) = one.lives.of(page)?;
-        let served = life.steps.iter().rev().find(|(_, told)| told.stage == FaultStage::Serviced)?;
-        Some(link(format!("has put it into transfer set {}", served.1.set), Some(served.0)))
+        let served = life.steps.iter().rev().find_map(|step| match step.step {
+            LifeStep::Serviced { set, .. } => Some((set, step.at)),
+            _ => None,
+        });
+        let (set, at) = served?;
+        Some(link(format!("has put it into transfer set {set}"), Some(at)))
     }
 
     /// The fault handler that changes the permission of a page.

@@ -166,7 +166,7 @@ pub const KINDS: &[KindInfo] = &[
     },
     KindInfo {
         name: "warp",
-        about: "a warp changed what it does",
+        about: "a warp changed what it does; where it waits for a page, about that page",
         fields: &[
             field("warp", FieldType::Number, "warp number in its CU"),
             field("from", FieldType::WarpState, "before"),

@@ -100,6 +100,10 @@ impl Agent {
                 self.load_accesses(slot, access, Some(until.clone()), now);
                 return true;
             }
+            // What it has asked for comes first: a barrier orders what is before it.
+            Some(Operation::Barrier) if !warp.in_flight.is_empty() => {
+                self.set_state(slot, self.waiting_state(slot), out);
+            }
             Some(Operation::Barrier) => {
                 warp.next += 1;
                 warp.instructions += 1;

@@ -259,7 +259,11 @@ impl Agent {
             warp.let_go = Some(out.event);
         }
         self.active.set(slot as u32, matches!(to, WarpState::Ready | WarpState::Running));
-        out.record(self.config.id, About::default(), || What::Warp { warp: slot as u32, from, to });
+        if out.records.on {
+            let page = self.awaited_page(slot, to).map(|page| page.range(self.config.page));
+            let about = About { range: page, ..About::default() };
+            out.record(self.config.id, about, || What::Warp { warp: slot as u32, from, to });
+        }
     }
 
     /// Ticks that its warps spent in each state until `now`, by its position in [`WarpState::ALL`]. The sum is `now` for

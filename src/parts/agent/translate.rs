@@ -8,7 +8,7 @@ use crate::model::page::Page;
 use crate::model::paging::{FaultKind, Permission, TlbChange};
 use crate::model::record::What;
 use crate::model::time::Since;
-use crate::parts::tlb::{Look, Progress, Tlb};
+use crate::parts::tlb::{Look, Miss, Progress, Tlb};
 use crate::protocol::outbox::{About, Outbox};
 
 impl Agent {
@@ -110,6 +110,19 @@ impl Agent {
     /// What a warp does that the TLB turns away: it waits for the walk of another access, or for a fault.
     fn blocked_state(&self) -> WarpState {
         if self.tlb.as_deref().is_some_and(Tlb::only_walks) { WarpState::Translation } else { self.faulted() }
+    }
+
+    /// The page that a warp waits for in a state: that of its own oldest access, or of a miss that blocks its TLB.
+    pub(super) fn awaited_page(&self, slot: usize, state: WarpState) -> Option<Page> {
+        if !state.is_for_page() {
+            return None;
+        }
+        if !self.stalled.contains(&slot) {
+            return self.warps.get(slot)?.untranslated();
+        }
+        let walks = |(_, miss): &(Page, &Miss)| miss.progress == Progress::Walking;
+        let mut misses = self.tlb.as_deref()?.misses();
+        misses.find(|miss| walks(miss) == (state == WarpState::Translation)).map(|(page, _)| page)
     }
 
     /// What a warp does that waits for a fault, or for a TLB that faults block.

@@ -167,7 +167,7 @@ impl Node {
         self.send(ack, out);
     }
 
-    /// The parent's bytes go in under the complement of this node's own mask (rule 6 of `PROTOCOL.md`).
+    /// The parent's bytes go in under the complement of this node's own mask (rule 6).
     fn fill(&mut self, block: Address, fresh: Option<&Patch>, sectors: Sectors, out: &mut Outbox) {
         let has_fault = |fault| self.config.has_fault(fault);
         let whole = has_fault(Fault::MergeWholeBlocks) || has_fault(Fault::GrantOverOwnBytes);

@@ -66,6 +66,7 @@ impl Counters {
         self.mshr_full += other.mshr_full;
         self.mshr_ticks = self.mshr_ticks.wrapping_add(other.mshr_ticks);
         self.flushed_bytes += other.flushed_bytes;
+        self.launch_bytes += other.launch_bytes;
         self.remote_hits += other.remote_hits;
         self.remote_misses += other.remote_misses;
         self.nacks += other.nacks;

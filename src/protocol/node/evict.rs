@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::pending::{Eviction, Pending, Want};
+use super::pending::{Eviction, Pending, Reason, Want};
 use super::tagged::access_of;
 use super::{Node, Role};
 use crate::model::access::{Access, AccessKind};
@@ -40,6 +40,7 @@ impl Node {
     pub(super) fn evict(
         &mut self,
         victim: Address,
+        reason: Reason,
         txn: (Option<TxnKey>, Option<TxnNumber>),
         out: &mut Outbox,
     ) {
@@ -52,7 +53,7 @@ impl Node {
         self.counters.evictions += 1;
         self.start(victim, out, |node, pending, out| {
             let since = out.tick;
-            let eviction = Eviction { awaiting: holders, since, number: txn.1, txn: txn.0, stays: false };
+            let eviction = Eviction { awaiting: holders, since, number: txn.1, txn: txn.0, reason };
             node.recall(pending, eviction, out);
         });
     }
@@ -71,39 +72,44 @@ impl Node {
     }
 
     /// The children are empty: the block leaves, unless it stays, with its dirty bytes if it has any. The evictor is `I` as soon
-    /// as its writeback is sent (rule 11 of `PROTOCOL.md`).
+    /// as its writeback is sent (rule 11).
     pub(super) fn finish_eviction(&mut self, pending: &mut Pending, out: &mut Outbox) {
         let Some(eviction) = pending.evicting.take() else { return };
         let block = pending.block;
         self.recalling.retain(|recalling| *recalling != block);
-        if eviction.stays {
+        if eviction.reason == Reason::Recall {
             return;
         }
-        self.depart(pending, Action::Evict, (eviction.txn, eviction.number), out);
+        let written = self.depart(pending, Action::Evict, (eviction.txn, eviction.number), out);
+        match eviction.reason {
+            Reason::Flush => self.counters.flushed_bytes += written,
+            Reason::Launch => self.counters.launch_bytes += written,
+            Reason::Room | Reason::Drain | Reason::Recall => {}
+        }
     }
 
-    /// A block leaves, as the table says in the column of `action`.
+    /// A block leaves, as the table says in the column of `action`. Returns how many bytes are written back.
     pub(super) fn depart(
         &mut self,
         pending: &mut Pending,
         action: Action,
         txn: (Option<TxnKey>, Option<TxnNumber>),
         out: &mut Outbox,
-    ) {
-        let block = pending.block;
+    ) -> u64 {
+        let (block, mut written) = (pending.block, 0);
         self.note_free(block);
         self.unseen.remove(&block);
-        let Some(entry) = self.store.remove(block) else { return };
+        let Some(entry) = self.store.remove(block) else { return 0 };
         let (state, is_dirty) = (entry.state, entry.data.mask.any());
         let about = About::new(self.range_of(block), txn.1);
         let step =
             self.config.table.cell(state, action, self.config.role != Role::Leaf).map(|cell| cell.step);
         self.tell_transition((state, State::I), action, false, about, out);
         if !is_dirty && step == Some(Step::Silent) {
-            return;
+            return 0;
         }
         let kind = if is_dirty { MessageKind::Writeback } else { MessageKind::Notify };
-        let Some(parent) = pending.parent else { return };
+        let Some(parent) = pending.parent else { return 0 };
         let mut message = self.message(kind, parent, self.range_of(block), out);
         (message.txn, message.number) = txn;
         message.granted = Some(state);
@@ -112,12 +118,7 @@ impl Node {
             let data = entry.data;
             self.renew_answers(&data);
             self.counters.writebacks += 1;
-            // Only a flush evicts for nobody.
-            match (action, txn.1) {
-                (Action::Acquire, _) => self.counters.released_bytes += u64::from(bytes),
-                (_, None) => self.counters.flushed_bytes += u64::from(bytes),
-                _ => {}
-            }
+            written = u64::from(bytes);
             message.size += bytes;
             message.sectors = sectors;
             message.has_data = true;
@@ -125,6 +126,7 @@ impl Node {
         }
         self.send(message, out);
         pending.writeback = true;
+        written
     }
 
     /// Sends the dirty bytes of a block down but keeps it, no longer as its owner (`flush` in a table). It is in the state that
@@ -171,7 +173,7 @@ impl Node {
         true
     }
 
-    /// A writeback is accepted in every state, at once, and acknowledged (rule 8 of `PROTOCOL.md`).
+    /// A writeback is accepted in every state, at once, and acknowledged (rule 8).
     pub(super) fn receive_eviction(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
         let Some(child) = self.config.child(message.from) else { return };

@@ -10,7 +10,7 @@ use crate::model::message::{Message, MessageKind};
 use crate::model::state::State;
 
 impl Node {
-    /// Whether the parent's probe can be answered: not while children are being asked (rule 2 of `PROTOCOL.md`).
+    /// Whether the parent's probe can be answered: not while children are being asked (rule 2).
     pub(super) fn may_answer(&self, pending: &Pending) -> bool {
         pending.is_quiet() || self.config.has_fault(Fault::AnswerWhileAsking)
     }

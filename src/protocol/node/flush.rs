@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::Node;
 use super::evict::Cause;
-use super::pending::Eviction;
+use super::pending::{Eviction, Reason};
 use crate::model::address::Address;
 use crate::protocol::outbox::Outbox;
 use crate::protocol::store::{Entry, bit};
@@ -113,7 +113,7 @@ impl Node {
     fn flush_block(&mut self, scope: Scope, block: Address, out: &mut Outbox) -> bool {
         let is_meant = self.store.get(block).is_some_and(|entry| is_within(scope, entry));
         if scope == Scope::All && is_meant {
-            self.evict(block, (None, None), out);
+            self.evict(block, Reason::Flush, (None, None), out);
             return true;
         }
         if let Some(children) = self.unseen.remove(&block) {
@@ -131,7 +131,7 @@ impl Node {
     /// Writes back what is dirty of a block, which stays: alone if it was so.
     fn write_back(&mut self, block: Address, out: &mut Outbox) {
         let Some(to) = self.config.table.cleaned(self.state(block)) else {
-            return self.evict(block, (None, None), out);
+            return self.evict(block, Reason::Launch, (None, None), out);
         };
         self.store.focus(block);
         self.start(block, out, |node, pending, out| {
@@ -147,8 +147,8 @@ impl Node {
             return;
         }
         self.start(block, out, |node, pending, out| {
-            let eviction =
-                Eviction { awaiting: holders, since: out.tick, number: None, txn: None, stays: true };
+            let (since, reason) = (out.tick, Reason::Recall);
+            let eviction = Eviction { awaiting: holders, since, number: None, txn: None, reason };
             node.recall(pending, eviction, out);
         });
     }

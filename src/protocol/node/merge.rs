@@ -31,7 +31,7 @@ fn older_than(entry: &Entry, message: &Message, granule: u32) -> Option<Patch> {
 }
 
 impl Node {
-    /// Merges what a child gave, under its mask (rules 12 to 14 of `PROTOCOL.md`).
+    /// Merges what a child gave, under its mask (rules 12 to 14).
     pub(super) fn take_bytes(&mut self, block: Address, child: u16, message: &Message, out: &mut Outbox) {
         let Some(patch) = message.patch.as_deref() else { return };
         let whole = self.config.has_fault(Fault::MergeWholeBlocks);
@@ -114,7 +114,7 @@ impl Node {
     }
 
     /// Corrects the directory by what a child says it still holds. A child leaves it only when told
-    /// (rule 9 of `PROTOCOL.md`).
+    /// (rule 9).
     pub(super) fn take_held(&mut self, block: Address, child: u16, message: &Message, out: &mut Outbox) {
         let Some(held) = message.held.as_deref() else { return };
         let (unit_bytes, end) = (self.config.unit, message.range.end());

@@ -2,6 +2,7 @@
 //! children by unit, and an eviction.
 
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::model::access::Access;
@@ -122,7 +123,7 @@ pub struct Service {
     pub rule: Option<DirectoryRule>,
     /// Children whose answers are awaited, a bit each.
     pub awaiting: u64,
-    /// The grant is on its way and its acknowledgement awaited (rule 4 of `PROTOCOL.md`).
+    /// The grant is on its way and its acknowledgement awaited (rule 4).
     pub granted: bool,
     pub acknowledged: bool,
     /// What the remote directory said of it, where that is why the CPU is asked.
@@ -144,16 +145,37 @@ pub struct BlockProbe {
     pub cause: EventNumber,
 }
 
+/// Why what is above a block, and mostly the block, has to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Its place is needed.
+    Room,
+    /// All of it is to be elsewhere: its page moves, or it was asked for by hand.
+    Drain,
+    /// A flush to what is below.
+    Flush,
+    /// A kernel begins, and must see what was stored non-coherently.
+    Launch,
+    /// The children must not keep an old copy; the block itself stays.
+    Recall,
+}
+
 /// An eviction that recalls what the children hold, or only that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Eviction {
     pub awaiting: u64,
     pub since: Tick,
     /// The transaction that needs the room.
     pub number: Option<TxnNumber>,
     pub txn: Option<TxnKey>,
-    /// The block itself stays.
-    pub stays: bool,
+    pub reason: Reason,
+}
+
+impl Hash for Eviction {
+    /// Nothing that follows depends on the reason, but whether the block stays.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.awaiting, self.since, self.number, self.txn, self.reason == Reason::Recall).hash(state);
+    }
 }
 
 /// Everything under way for one block.
@@ -171,7 +193,7 @@ pub struct Pending {
     pub serving: Vec<Service>,
     pub probe: Option<BlockProbe>,
     pub evicting: Option<Eviction>,
-    /// A writeback or notice has not been acknowledged (rule 3 of `PROTOCOL.md`).
+    /// A writeback or notice has not been acknowledged (rule 3).
     pub writeback: bool,
     /// Software coherence: the block leaves once so many of the queue have been served.
     pub acquire: Option<u32>,
@@ -248,7 +270,7 @@ impl Pending {
     /// What is here will not be any more when what is under way has ended.
     #[must_use]
     pub fn is_leaving(&self) -> bool {
-        self.evicting.is_some_and(|eviction| !eviction.stays)
+        self.evicting.is_some_and(|eviction| eviction.reason != Reason::Recall)
             || self.probe.is_some_and(|probe| probe.action == Action::Write)
     }
 
@@ -265,8 +287,7 @@ impl Pending {
             && self.acquire.is_none()
     }
 
-    /// No child is being asked or awaited, so that a parent's probe can be answered: rules 1 and 2 of
-    /// `PROTOCOL.md`. Waiting for the parent does not count.
+    /// No child is being asked or awaited, so that a parent's probe can be answered: rules 1 and 2. Waiting for the parent does not count.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.serving.is_empty() && self.evicting.is_none()

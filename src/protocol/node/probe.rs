@@ -71,7 +71,7 @@ impl Node {
 
     /// No child is being asked for this block: asks those that the probe concerns, or answers.
     /// A node that waits for its parent comes here too, and answers against its stable state
-    /// (rule 1 of `PROTOCOL.md`).
+    /// (rule 1).
     pub(super) fn start_probe(&mut self, pending: &mut Pending, out: &mut Outbox) {
         let Some(mut probe) = pending.probe else { return };
         let recalls = probe.action == Action::Write || self.gives_up(pending.block, probe.action);
@@ -138,7 +138,7 @@ impl Node {
     }
 
     /// Puts this block's dirty bytes into the answer; who gives data to a read cleans its mask
-    /// (rule 13 of `PROTOCOL.md`).
+    /// (rule 13).
     fn give(&mut self, block: Address, state: State, gives: bool, probe: BlockProbe) {
         let keep = probe.action == Action::Read && self.config.has_fault(Fault::KeepMaskOnRead);
         let without = self.config.has_fault(Fault::AnswerWithoutData);
@@ -170,7 +170,7 @@ impl Node {
     }
 
     /// Sends the answer once every block has given its own: a probed child always answers, `I` included
-    /// (rule 10 of `PROTOCOL.md`).
+    /// (rule 10).
     fn answer_if_done(&mut self, key: Address, out: &mut Outbox) {
         if self.jobs.get(key).is_none_or(|job| job.left > 0) {
             return;

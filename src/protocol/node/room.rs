@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use smallvec::SmallVec;
 
 use super::Node;
-use super::pending::{Pending, Want};
+use super::pending::{Pending, Reason, Want};
 use crate::model::address::Address;
 use crate::model::message::TxnNumber;
 use crate::model::record::{MshrChange, What};
@@ -205,7 +205,7 @@ impl Node {
     fn clear(&mut self, slot: usize, victim: Address, want: &Want, out: &mut Outbox) -> bool {
         let freed = self.waiting.freed.len();
         self.store.focus_on(slot, victim);
-        self.evict(victim, (want.txn, want.number), out);
+        self.evict(victim, Reason::Room, (want.txn, want.number), out);
         if self.store.get(victim).is_some() {
             return false;
         }

@@ -158,7 +158,7 @@ impl Node {
                 When::OwnedByAnother => entry.owner.is_some_and(|owner| owner != child),
                 When::NoOtherSharers => entry.others(child) == 0,
             };
-            // Rule 7 of `PROTOCOL.md`: E only if the granting node is itself exclusive, or the root.
+            // Rule 7: E only if the granting node is itself exclusive, or the root.
             let grants =
                 kind == MessageKind::Write || !self.config.table.is_exclusive(rule.grant) || exclusive();
             holds && grants
@@ -394,7 +394,7 @@ impl Node {
         }
     }
 
-    /// The owner had no data to hand over after all: home supplies them (`PROTOCOL.md`, peer transfer).
+    /// The owner had no data to hand over after all: home supplies them.
     fn supply_for_owner(&mut self, block: Address, want: &Want, out: &mut Outbox) {
         let Who::Child(child) = want.who else { return };
         let Some(&to) = self.config.children.get(child as usize) else { return };

@@ -107,7 +107,7 @@ impl Node {
                 self.counters.invalidated += 1;
                 let is_dirty = self.store.get(block).is_some_and(|entry| entry.data.mask.any());
                 if cell.step == Step::Writeback && is_dirty {
-                    self.depart(pending, Action::Acquire, (None, None), out);
+                    self.counters.released_bytes += self.depart(pending, Action::Acquire, (None, None), out);
                 } else {
                     let about = About::new(self.range_of(block), None);
                     self.transition(block, Action::Acquire, State::I, about, out);

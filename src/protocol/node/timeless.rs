@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use super::flush::Flushing;
-use super::pending::{Pending, ProbeJob, Want, Who};
+use super::pending::{Pending, ProbeJob, Reason, Want, Who};
 use super::remote::{Remote, RemoteState};
 use super::room::Waiting;
 use super::{Node, Role};
@@ -131,13 +131,13 @@ impl Node {
         empty
     }
 
-    /// Evicts the block at `address` of itself, as if its place were needed. `false` if it is not here or busy.
+    /// Evicts the block at `address`, though its place is not needed. `false` if it is not here or busy.
     pub fn evict_block(&mut self, address: Address, out: &mut Outbox) -> bool {
         let block = self.block_of(address);
         if self.config.role == Role::Root || self.store.get(block).is_none() || self.pending.contains(block) {
             return false;
         }
-        self.evict(block, (None, None), out);
+        self.evict(block, Reason::Drain, (None, None), out);
         self.settle(out);
         true
     }

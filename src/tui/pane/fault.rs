@@ -1,9 +1,10 @@
-//! The life of a fault, stage by stage.
+//! The life of a fault, step by step.
 
 use crate::debug::frame::Frame;
 use crate::model::address::Range;
-use crate::model::page_view::{FaultStep, FaultView};
-use crate::model::paging::{FaultKind, FaultStage};
+use crate::model::page_view::{FaultStep, FaultView, LifeStep};
+use crate::model::paging::FaultKind;
+use crate::model::text::plural;
 
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -30,7 +31,7 @@ pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
     for step in &fault.steps {
         let cycle = frame.time.cycle(step.at);
         canvas.text_right(10, y, &cycle.to_string(), Role::Dim);
-        let x = canvas.field(12, y, 9, step.stage.name(), role(step.stage)) + 1;
+        let x = canvas.field(12, y, 9, step.step.name(), role(step.step)) + 1;
         // How long it has taken is not to be cut: a part of a number is another one.
         let after = format!("+{}", cycle - first);
         let room = canvas.width().saturating_sub(x + after.len() as u16 + 2);
@@ -62,8 +63,8 @@ fn says_width(frame: &Frame, fault: &FaultView) -> u16 {
 
 /// What became of one for which nothing waits.
 fn end(fault: &FaultView) -> (&'static str, Role) {
-    let has = |stage| fault.steps.iter().any(|step| step.stage == stage);
-    if has(FaultStage::Dropped) && !has(FaultStage::Arrived) {
+    let has = |one| fault.steps.iter().any(|step| step.step == one);
+    if has(LifeStep::Dropped) && !has(LifeStep::Arrived) {
         return ("dropped: to be replayed when another fault has ended", Role::Waiting);
     }
     let text = match fault.kind {
@@ -75,7 +76,7 @@ fn end(fault: &FaultView) -> (&'static str, Role) {
 
 /// The same in few words: what came before an access of the page.
 pub fn before(frame: &Frame, canvas: &mut Canvas, y: u16, fault: &FaultView) {
-    let step = |step: &FaultStep| format!("{} {}", step.stage.name(), frame.time.cycle(step.at));
+    let step = |step: &FaultStep| format!("{} {}", step.step.name(), frame.time.cycle(step.at));
     let steps: Vec<String> = fault.steps.iter().map(step).collect();
     // It may have been another access that it held up.
     canvas.paragraph(1, y, &format!("the last {}: {}", name(fault), steps.join(" › ")), Role::Dim);
@@ -86,32 +87,39 @@ pub fn target(fault: &FaultView) -> Target {
     Target::Pages { first: fault.range.start, len: u64::from(fault.range.len) }
 }
 
-fn role(stage: FaultStage) -> Role {
-    match stage {
-        FaultStage::Raised | FaultStage::Dropped => Role::Bad,
-        FaultStage::Merged | FaultStage::Nacked | FaultStage::Queued => Role::Waiting,
-        FaultStage::Serviced => Role::Changed,
-        FaultStage::Arrived | FaultStage::Replayed => Role::Good,
+fn role(step: LifeStep) -> Role {
+    match step {
+        LifeStep::Missed { .. } | LifeStep::Walked => Role::Dim,
+        LifeStep::Raised { .. } | LifeStep::Dropped => Role::Bad,
+        LifeStep::Merged | LifeStep::Nacked | LifeStep::Queued => Role::Waiting,
+        LifeStep::Serviced { .. } | LifeStep::Sent { .. } => Role::Changed,
+        LifeStep::Arrived | LifeStep::Replayed | LifeStep::Filled => Role::Good,
     }
 }
 
 fn says(frame: &Frame, kind: FaultKind, step: &FaultStep) -> String {
     let who = frame.info.components.path(step.who);
-    match step.stage {
-        FaultStage::Raised if kind == FaultKind::Protection => {
-            format!("by {who}: it writes a read-only page")
+    let is_far = kind == FaultKind::Far;
+    match step.step {
+        LifeStep::Missed { warp } => format!("in the TLB of {who}, for warp {warp}"),
+        LifeStep::Walked => format!("{who} walks the page table"),
+        LifeStep::Raised { used, most } if is_far => {
+            format!("by {who}: the page is not here; MSHR {used} of {most}")
         }
-        FaultStage::Serviced if kind == FaultKind::Protection => {
-            format!("by {who}: translations and lines of it go")
+        LifeStep::Raised { .. } => format!("by {who}: it writes a read-only page"),
+        LifeStep::Merged => format!("with that of {who}"),
+        LifeStep::Nacked => format!("{who} is told: not now"),
+        LifeStep::Dropped => format!("that of {who}: no MSHR is free"),
+        LifeStep::Queued => format!("in {who}, which is interrupted"),
+        LifeStep::Serviced { set, demanded, prefetched } if is_far => {
+            format!("by {who}: set {set}, {demanded} demanded + {prefetched} prefetched")
         }
-        FaultStage::Arrived if kind == FaultKind::Protection => "the page may be written".to_owned(),
-        FaultStage::Raised => format!("by {who}: a walk found it absent; MSHR taken"),
-        FaultStage::Merged => format!("with that of {who}"),
-        FaultStage::Nacked => format!("{who} is told: not now"),
-        FaultStage::Dropped => format!("that of {who}: no MSHR is free"),
-        FaultStage::Queued => format!("in {who}, which is interrupted"),
-        FaultStage::Serviced => format!("by {who}: transfer set {}", step.set),
-        FaultStage::Arrived => "the page is there".to_owned(),
-        FaultStage::Replayed => format!("{who} asks again"),
+        LifeStep::Serviced { .. } => format!("by {who}: translations and lines of it go"),
+        LifeStep::Sent { ahead: 0 } => format!("over {who}"),
+        LifeStep::Sent { ahead } => format!("over {who}, behind {}", plural(u64::from(ahead), "page")),
+        LifeStep::Arrived if is_far => "the page is there".to_owned(),
+        LifeStep::Arrived => "the page may be written".to_owned(),
+        LifeStep::Replayed => format!("{who} asks again"),
+        LifeStep::Filled => format!("in the TLB of {who}: its warps go on"),
     }
 }

@@ -180,7 +180,7 @@ fn transferred(gpu: &PagesView, cycle: u64) -> [String; 3] {
 
 /// A far-fault under way: its last stage and what it waits for; of one that a TLB has to replay only that, since the rest is about another page.
 fn waiting(frame: &Frame, canvas: &mut Canvas, y: u16, fault: &FaultView, whole: bool) -> u16 {
-    let stage = fault.steps.last().map_or("", |step| step.stage.name());
+    let stage = fault.steps.last().map_or("", |step| step.step.name());
     let is_unit = |link: &WaitLink| {
         let part = frame.info.components.get(link.at);
         part.is_some_and(|part| part.kind == ComponentKind::Cu)

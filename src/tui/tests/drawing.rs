@@ -113,8 +113,8 @@ fn pages_far_faults_and_transfer_sets_are_shown_and_linked() {
     let frame = live::frame(&mut session, &[]);
     let fault = frame.pages.fault.clone().unwrap();
     assert_eq!(fault.range.start, page);
-    let stages: Vec<&str> = fault.steps.iter().map(|step| step.stage.name()).collect();
-    assert_eq!(stages, ["raised", "queued", "nacked", "serviced"]);
+    let stages: Vec<&str> = fault.steps.iter().map(|step| step.step.name()).collect();
+    assert_eq!(stages, ["missed", "walked", "raised", "queued", "nacked", "serviced", "sent"]);
     let chain: Vec<&str> =
         frame.why.links.iter().map(|link| session.machine().components().path(link.at)).collect();
     assert_eq!(chain, ["gpu0.cu0", "gpu0.gmmu", "gpu0.driver", "link.host.out"]);

@@ -143,6 +143,10 @@ impl Level {
 
     /// Where dirty bytes are taken along to.
     fn still_dirty(&self, table: &Table, state: State) -> Vec<State> {
+        // They are gone, and what comes next is another copy.
+        if state == State::I {
+            return Vec::new();
+        }
         let keeps = |action: &Action| match self.cell(table, state, *action).map(|cell| cell.step) {
             Some(Step::Hit | Step::Ask(_) | Step::Fetch) => true,
             Some(Step::Ack) => *action == Action::Read,

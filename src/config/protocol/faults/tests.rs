@@ -221,6 +221,14 @@ const CASES: [Case; 30] = [
     (
         "nmoesi",
         "N = {",
+        "read = \"ack\"",
+        "read = \"ack > I\"",
+        ("N = {", "\"ack > I\""),
+        "a read probe drops the dirty bytes that N may hold",
+    ),
+    (
+        "nmoesi",
+        "N = {",
         "write = \"data > I\"",
         "write = \"ack > I\"",
         ("N = {", "\"ack > I\""),

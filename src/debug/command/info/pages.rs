@@ -165,7 +165,7 @@ fn of_gpu(session: &Session, gpu: &PagesView) -> Vec<String> {
 fn under_way(session: &Session, fault: &FaultView) -> String {
     let time = session.machine().time_base();
     let step =
-        |step: &crate::model::page_view::FaultStep| format!("{} {}", step.stage.name(), time.cycle(step.at));
+        |step: &crate::model::page_view::FaultStep| format!("{} {}", step.step.name(), time.cycle(step.at));
     let steps: Vec<_> = fault.steps.iter().map(step).collect();
     format!("    {} {}: {}", fault.kind.name(), fault.page, steps.join(", "))
 }

@@ -1,0 +1,159 @@
+//! Files that appear whole or not at all, and what is wrong where they cannot.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::{Diagnostic, Result};
+
+/// A file that is written beside the one that it replaces at the end: if that never comes, nothing has been overwritten. A
+/// pipe or a device, which cannot be replaced, is written as it is.
+#[derive(Debug)]
+pub struct WholeFile {
+    sink: Sink,
+    path: PathBuf,
+}
+
+#[derive(Debug)]
+enum Sink {
+    Beside(BufWriter<NamedTempFile>),
+    Device(BufWriter<File>),
+}
+
+impl WholeFile {
+    /// # Errors
+    /// If nothing can be written there.
+    pub fn create(path: &Path) -> Result<Self> {
+        // A link keeps pointing at what is replaced.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let sink = Sink::create(&path).map_err(|error| cannot(&path, &error))?;
+        Ok(Self { sink, path })
+    }
+
+    /// Whether nothing is there before the end.
+    #[must_use]
+    pub fn is_held_back(&self) -> bool {
+        matches!(self.sink, Sink::Beside(_))
+    }
+
+    /// All is written: the file takes its place.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn finish(mut self) -> Result<()> {
+        let finished = self.flush().and_then(|()| match self.sink {
+            Sink::Device(_) => Ok(()),
+            Sink::Beside(temporary) => {
+                let temporary = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
+                temporary.persist(&self.path).map(drop).map_err(|error| error.error)
+            }
+        });
+        finished.map_err(|error| cannot(&self.path, &error))
+    }
+}
+
+impl Sink {
+    fn create(path: &Path) -> io::Result<Self> {
+        match fs::metadata(path) {
+            Ok(there) if there.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(there) if !there.is_file() => {
+                return Ok(Self::Device(BufWriter::new(File::options().write(true).open(path)?)));
+            }
+            Ok(there) if there.permissions().readonly() => {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            _ => {}
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".umscope-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let temporary = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        Ok(Self::Beside(BufWriter::with_capacity(1 << 16, temporary)))
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.sink {
+            Sink::Beside(temporary) => temporary.write(bytes),
+            Sink::Device(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.sink {
+            Sink::Beside(temporary) => temporary.flush(),
+            Sink::Device(file) => file.flush(),
+        }
+    }
+}
+
+/// Writes a file whole.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = WholeFile::create(path)?;
+    file.write_all(bytes).map_err(|error| cannot(path, &error))?;
+    file.finish()
+}
+
+/// That something can be written there, before the work begins whose result that is.
+///
+/// # Errors
+/// If it cannot.
+pub fn try_out(path: &Path) -> Result<()> {
+    // A pipe is opened once: its reader would think that all is over.
+    let is_device = fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
+    if is_device { Ok(()) } else { WholeFile::create(path).map(drop) }
+}
+
+/// That a file cannot be written.
+#[must_use]
+pub fn cannot(path: &Path, error: &io::Error) -> Box<Diagnostic> {
+    let text = error.to_string();
+    let reason = text.split(" (os error").next().unwrap_or(&text).split(" at path").next().unwrap_or(&text);
+    Box::new(Diagnostic::new(format!("{} cannot be written: {reason}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_at_the_end_and_only_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "old").unwrap();
+        let mut file = WholeFile::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        drop(file);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        write_whole(&path, b"new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        for wrong in [folder.path(), &folder.path().join("none/a")] {
+            assert!(try_out(wrong).is_err() && write_whole(wrong, b"").is_err());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_one_and_what_may_not_be_written_stays_as_it_is() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        symlink(&file, &link).unwrap();
+        write_whole(&link, b"new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
+        assert!(write_whole(&file, b"newer").is_err());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+    }
+}
