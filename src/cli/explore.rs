@@ -156,7 +156,9 @@ struct Subject {
 impl Explore {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
-        Outputs::default().with("--record", self.record.as_deref(), Replaces::Recordings).check(&[])?;
+        Outputs::default()
+            .with("--record", self.record.as_deref(), Replaces::Recordings)
+            .check(|| Ok(Vec::new()))?;
         if let Some(most) = self.hold {
             return self.hold_back(most, &interrupt);
         }

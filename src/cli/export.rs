@@ -115,8 +115,8 @@ impl Export {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
-        Outputs::default().with("--to", self.to.as_deref(), Replaces::Anything).check(&work.reads()?)?;
         let prepared = work.prepare()?;
+        Outputs::default().with("--to", self.to.as_deref(), Replaces::Anything).check(|| work.reads())?;
         let filter = work::filter(self.query.as_deref(), &prepared)?;
         let workload = prepared.blueprint.workload.clone();
         let mut exporter = self.format.exporter(&prepared.machine)?;

@@ -200,25 +200,30 @@ impl Run {
         Ok(status(&done.report, done.stopped_at.is_some()))
     }
 
-    /// Opens what is to run, once it is sure that nothing would be written where it must not be.
+    /// Opens what is to run, once it is sure that no two of its files are the same.
     fn open(&self, interrupt: &Interrupt) -> Result<Work, Trouble> {
         if self.samples_to_output() && self.format == Format::Json {
             let wrong = Diagnostic::new("--sample and --format json both write to standard output");
             return Err(wrong.expected("--sample-to FILE").into());
         }
-        let outputs = Outputs::default()
-            .with("--sample-to", self.sample_file(), Replaces::Anything)
-            .with("--dot", self.dot.as_deref(), Replaces::Graphs)
-            .with("--record", self.record.as_deref(), Replaces::Recordings);
-        outputs.apart()?;
+        self.outputs().apart()?;
         let work = Work::open(&self.target, interrupt)?;
         work::doubt(&work.scenario, &work.options);
-        outputs.check(&work.reads()?)?;
         Ok(work)
+    }
+
+    fn outputs(&self) -> Outputs<'_> {
+        Outputs::default()
+            .with("--sample-to", self.sample_file(), Replaces::Anything)
+            .with("--dot", self.dot.as_deref(), Replaces::Graphs)
+            .with("--record", self.record.as_deref(), Replaces::Recordings)
     }
 
     fn onlookers(&self, work: &Work, prepared: &Prepared) -> Result<Onlookers, Trouble> {
         let stop = self.stop.as_ref().map(|query| onlookers::stop(&Text::new("--break", query), prepared));
+        let stop = stop.transpose()?.flatten();
+        // Before anything is written, so that a refusal leaves all as it was.
+        self.outputs().check(|| work.reads())?;
         let sampler = self.sample.map(|every| Sampler::begin(&prepared.machine, every, self.sample_file()));
         let sampler = sampler.transpose()?;
         let recorder = self.record.as_ref().map(|path| Recorder::begin(path, work));
@@ -228,7 +233,7 @@ impl Run {
             trail: self
                 .waits
                 .then(|| (Trail::new(prepared.machine.time_base()).taking_apart(), Spent::default())),
-            stop: stop.transpose()?.flatten(),
+            stop,
             stopped: None,
         })
     }

@@ -46,7 +46,7 @@ impl Shrink {
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
         let output = self.output.as_deref();
-        Outputs::default().with("--output", output, Replaces::Anything).check(&work.reads()?)?;
+        Outputs::default().with("--output", output, Replaces::Anything).check(|| work.reads())?;
         let mut output = Destination::open(self.output.as_deref())?;
         interrupt.heed();
         let stop = interrupt.flag();

@@ -125,7 +125,7 @@ impl Stress {
         let spec = config::load_machine_with(&self.machine, None, &self.set)?;
         let set = [self.set.clone(), if self.full_size { Vec::new() } else { small(&spec) }].concat();
         let options = Options { set, ..Options::default() };
-        self.may_fail(&self.scenario("", "")?.reads(&options)?)?;
+        self.may_fail(&options)?;
         let plan = self.plan(&options)?;
         interrupt.heed();
         let total = self.all(&plan, &interrupt)?;
@@ -147,7 +147,7 @@ impl Stress {
     }
 
     /// That the scenario of a failure and the recording beside it can be written.
-    fn may_fail(&self, read: &[PathBuf]) -> Result<()> {
+    fn may_fail(&self, options: &Options) -> Result<()> {
         let recording = self.failure.with_extension("rec");
         if recording == self.failure || self.failure.as_os_str() == "-" {
             let error = Diagnostic::new(format!("{} is no file for a scenario", self.failure.display()));
@@ -158,7 +158,7 @@ impl Stress {
         Outputs::default()
             .with("--failure", Some(&self.failure), Replaces::Anything)
             .with("--failure", Some(&recording), Replaces::Recordings)
-            .check(read)
+            .check(|| self.scenario("", "")?.reads(options))
     }
 
     /// A scenario of this machine and what it is tested with, and more text of the file.

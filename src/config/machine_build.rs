@@ -22,8 +22,7 @@ use super::machine::{GpuSpec, HostSpec, MachineSpec, NetworkKind, NetworkSpec, T
 use super::machine_file::{HostFile, MachineFile, NetworkFile, TransfersWord};
 use super::{Kind, Shelf, fail};
 use crate::diagnostic::Result;
-use crate::model::time::gcd;
-use crate::model::units::Frequency;
+use crate::model::time::TimeBase;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -31,9 +30,6 @@ const GIB: u64 = 1 << 30;
 
 /// Memory of all GPUs, and of the host: an address space of 48 bits.
 const MEMORY: u64 = 1 << 48;
-
-/// Ticks a second that suit all clocks and whole picoseconds; more would leave too little simulated time.
-const TICKS: u64 = 100_000_000_000_000_000;
 
 /// The machine that `file` describes.
 pub(super) fn machine(file: &MachineFile, document: &Document, shelf: &Shelf) -> Result<MachineSpec> {
@@ -128,20 +124,13 @@ impl Build<'_> {
         }
     }
 
-    /// That there is a tick that suits all clocks and whole picoseconds, and is not too short.
+    /// That there is a tick that suits both clocks, and is not too short.
     fn clocks(&self, file: &MachineFile, gpu: Option<&GpuSpec>, host: &HostSpec) -> Result<()> {
-        let clocks = gpu.map(|gpu| gpu.clock).into_iter().chain([host.clock]);
-        let ticks = clocks.clone().try_fold(1_000_000_000_000, |ticks: u64, Frequency(clock)| {
-            (clock / gcd(clock, ticks)).checked_mul(ticks).filter(|&ticks| ticks <= TICKS)
-        });
-        if ticks.is_some() {
-            return Ok(());
-        }
+        let quoted = gpu.map_or(host.clock, |gpu| gpu.clock);
+        let Err(message) = TimeBase::of(quoted, host.clock) else { return Ok(()) };
         let gpu_span = file.gpu.as_ref().and_then(|gpu| gpu.clock.as_ref()).map(|clock| &clock.span);
         let host_span = file.host.as_ref().and_then(|host| host.clock.as_ref()).map(|clock| &clock.span);
         let span: Option<&Range<usize>> = host_span.or(gpu_span);
-        let clocks: Vec<String> = clocks.map(|clock| clock.to_string()).collect();
-        let message = format!("no tick is short enough for {} and a picosecond", clocks.join(", "));
         fail(
             self.check
                 .document

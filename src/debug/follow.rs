@@ -116,6 +116,7 @@ impl Session {
                 | What::ProtectionFault { .. }
                 | What::Page { .. }
                 | What::Permission { .. }
+                | What::Warp { .. }
         );
         may_be && record.range.is_some_and(|page| self.machine().fault(page.start, None).is_some())
     }

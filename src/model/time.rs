@@ -1,5 +1,7 @@
-//! Time is an integer count of ticks; a tick is chosen per machine so that every clock's period and every
-//! stated nanosecond is a whole number of them, and nothing drifts.
+//! Time is an integer count of ticks; a tick is chosen per machine so that every clock's period is a whole number of them, and
+//! clocks do not drift. Stated times are rounded down to a tick, of 10 ps at most.
+
+use super::units::Frequency;
 
 /// A point in, or a span of, simulated time.
 pub type Tick = u64;
@@ -23,7 +25,27 @@ pub struct TimeBase {
     pub ticks_per_cycle: u64,
 }
 
+/// Ticks of a second at least, and at most: so that a run of some days still fits.
+const COARSEST: u128 = 100_000_000_000;
+const FINEST: u64 = 1_000_000_000_000_000;
+
 impl TimeBase {
+    /// A tick that divides the cycle of both clocks and is at most 10 ps. Positions are quoted in cycles of the first.
+    ///
+    /// # Errors
+    /// If it would have to be shorter than a femtosecond.
+    pub fn of(quoted: Frequency, other: Frequency) -> Result<Self, String> {
+        let (clock, also) = (quoted.0.max(1), other.0.max(1));
+        let common = u128::from(clock) / u128::from(gcd(clock, also)) * u128::from(also);
+        let ticks = common * COARSEST.div_ceil(common);
+        match u64::try_from(ticks) {
+            Ok(ticks) if ticks <= FINEST => {
+                Ok(Self { ticks_per_second: ticks, ticks_per_cycle: ticks / clock })
+            }
+            _ => Err(format!("{quoted} and {other} have no common tick of a femtosecond or more")),
+        }
+    }
+
     /// The quoted cycle that contains `tick`.
     #[must_use]
     pub fn cycle(self, tick: Tick) -> u64 {
@@ -106,7 +128,7 @@ impl ByteRate {
 
 /// Greatest common divisor.
 #[must_use]
-pub fn gcd(mut a: u64, mut b: u64) -> u64 {
+fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

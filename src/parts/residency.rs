@@ -167,7 +167,8 @@ impl Residency {
 
     /// What an eviction policy may look at.
     pub fn signals(&mut self) -> Signals<'_> {
-        Signals { resident: &self.settled, pages: &mut self.pages, blocks: &mut self.blocks, page: self.page }
+        let per_block = self.per_block();
+        Signals { resident: &self.settled, pages: &mut self.pages, blocks: &mut self.blocks, per_block }
     }
 
     fn per_block(&self) -> u64 {

@@ -4,6 +4,7 @@ use crate::config::{
     Document, Shelf, find, list, load_machine, load_machine_with, load_protocol, machine_from_toml,
 };
 use crate::diagnostic::{Diagnostic, Source};
+use crate::model::units::Frequency;
 use crate::model::units::{Bandwidth, Duration, Size};
 
 fn complaint(text: &str) -> Diagnostic {
@@ -261,9 +262,9 @@ const BROKEN: &[Broken] = &[
     ("network.latency = '2 s'", (1, 19), "network.latency is 2 s", "0 ns to 1 s"),
     ("gpu.clock = '0 Hz'", (1, 13), "gpu.clock is 0 Hz", "1 MHz to 100 GHz"),
     (
-        "host.clock = '3.333333333 GHz'",
-        (1, 14),
-        "no tick is short enough for 3333333.333 kHz and a picosecond",
+        "gpu.clock = '800 MHz'\nhost.clock = '3.333333333 GHz'",
+        (2, 14),
+        "800 MHz and 3333333.333 kHz have no common tick of a femtosecond or more",
         "clocks with fewer digits, such as \"1.4 GHz\"",
     ),
     (

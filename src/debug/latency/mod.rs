@@ -188,7 +188,15 @@ mod tests {
     use crate::model::record::{Records, What};
 
     fn latencies(machine: &str, work: Vec<crate::workload::Task>) -> Vec<(Latency, Components)> {
-        let mut machine = performing(machine, &[], work);
+        latencies_with(machine, &[], work)
+    }
+
+    fn latencies_with(
+        machine: &str,
+        changes: &[&str],
+        work: Vec<crate::workload::Task>,
+    ) -> Vec<(Latency, Components)> {
+        let mut machine = performing(machine, changes, work);
         let mut trail = Trail::new(machine.time_base()).counting_others();
         let (mut records, mut all, mut ended) = (Records::listening(), Vec::new(), 0);
         while machine.step(&mut records) == StepOutcome::Ran {
@@ -268,7 +276,10 @@ mod tests {
 
     #[test]
     fn a_wait_before_an_access_is_charged_to_the_page_that_was_waited_for() {
-        let found = latencies("tiny/paged-1gpu", vec![program("gpu0.cu0", Load, &[0x1000, 0x2000])]);
+        // Both are on their way at once, by one driver's set after the other's.
+        let changes = ["gpu.cu.outstanding=2", "gpu.paging.transfer_set=1"];
+        let work = vec![program("gpu0.cu0", Load, &[0x1000, 0x2000])];
+        let found = latencies_with("tiny/paged-1gpu", &changes, work);
         let pages = |latency: &Latency| {
             let page = |leg: &Leg| match leg.what {
                 Awaited::Page { page, .. } => Some(page.start.0),

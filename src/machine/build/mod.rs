@@ -29,7 +29,7 @@ use crate::model::inspect::Inspect;
 use crate::model::page::Page;
 use crate::model::paging::FaultKind;
 use crate::model::sectors::Sectors;
-use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
+use crate::model::time::{ByteRate, Clock, Tick, TimeBase};
 use crate::model::units::{Bandwidth, Duration, Frequency};
 use crate::parts::agent::{Agent, AgentConfig};
 use crate::parts::channel::Path;
@@ -45,8 +45,6 @@ use crate::protocol::table::Table;
 use network::Trunks;
 use paging::GpuParts;
 
-/// Ticks a second at most: beyond that clocks have no useful common multiple.
-const MAX_RESOLUTION: u64 = 1_000_000_000_000_000;
 /// Cycles in a sample of a link's utilisation.
 pub(super) const SAMPLE_CYCLES: u64 = 500;
 
@@ -160,25 +158,11 @@ fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machin
     builder.finish()
 }
 
-/// A tick that divides the cycle of every clock, and is at most 10 ps.
+/// # Errors
+/// If the clocks have no common tick.
 fn time_base(spec: &MachineSpec) -> Result<TimeBase> {
-    let gpu = spec.gpu.as_ref().map_or(spec.host.clock, |gpu| gpu.clock).0.max(1);
-    let host = spec.host.clock.0.max(1);
-    let common = u128::from(gpu) / u128::from(gcd(gpu, host)) * u128::from(host);
-    let fine = common * 100_000_000_000u128.div_ceil(common);
-    match u64::try_from(fine) {
-        Ok(ticks) if ticks <= MAX_RESOLUTION => {
-            Ok(TimeBase { ticks_per_second: ticks, ticks_per_cycle: ticks / gpu })
-        }
-        _ => Err(Box::new(
-            Diagnostic::new(format!(
-                "the clocks {} and {} have no common tick",
-                spec.host.clock,
-                Frequency(gpu)
-            ))
-            .expected("frequencies whose least common multiple is below 1,000 THz"),
-        )),
-    }
+    let gpu = spec.gpu.as_ref().map_or(spec.host.clock, |gpu| gpu.clock);
+    TimeBase::of(gpu, spec.host.clock).map_err(|text| Box::new(Diagnostic::new(text)))
 }
 
 impl Builder<'_> {

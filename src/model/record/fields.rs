@@ -36,61 +36,17 @@ impl Record {
     #[must_use]
     pub fn field(&self, name: &str) -> Option<Field> {
         match &self.what {
-            What::Issue { kind, warp, bytes } => match name {
-                "kind" => Some(access_kind(*kind, self.range)),
-                "warp" => (*warp != NO_WARP).then(|| Field::Number(u64::from(*warp))),
-                "value" => Some(Field::Bytes(bytes.clone())),
-                _ => None,
-            },
-            What::Complete { kind, warp, bytes, latency } => match name {
-                "kind" => Some(access_kind(*kind, self.range)),
-                "warp" => (*warp != NO_WARP).then(|| Field::Number(u64::from(*warp))),
-                "value" => Some(Field::Bytes(bytes.clone())),
-                "latency" => Some(Field::Number(*latency)),
-                _ => None,
-            },
+            What::Issue { .. } | What::Complete { .. } | What::Promote { .. } => self.access_field(name),
             What::Message(message)
             | What::Hop(message)
             | What::Delivery(message)
             | What::Stall { message } => message_field(message, name),
-            What::Transition { from, to, action } => match name {
-                "from" => Some(Field::State(*from)),
-                "to" => Some(Field::State(*to)),
-                "action" => Some(Field::Word(action.name())),
-                _ => None,
-            },
-            What::Hit { state, action, waited } => match name {
-                "state" => Some(Field::State(*state)),
-                "action" => Some(Field::Word(action.name())),
-                "waited" => Some(Field::Number(u64::from(*waited))),
-                _ => None,
-            },
-            What::Directory { owner, sharers } => match name {
-                "owner" => owner.map(Field::Component),
-                "sharers" => Some(Field::Components(sharers.clone())),
-                _ => None,
-            },
-            What::Mshr { change, used, capacity } => match name {
-                "change" => Some(Field::Word(change.name())),
-                "used" => Some(Field::Number(u64::from(*used))),
-                "capacity" => Some(Field::Number(u64::from(*capacity))),
-                _ => None,
-            },
-            What::Merge { from, bytes } => match name {
-                "from" => Some(Field::Component(*from)),
-                "bytes" => Some(Field::Number(u64::from(*bytes))),
-                _ => None,
-            },
-            What::Evict { state, dirty } => match name {
-                "state" => Some(Field::State(*state)),
-                "dirty" => Some(Field::Number(u64::from(*dirty))),
-                _ => None,
-            },
-            What::Promote { kind, warp } => match name {
-                "kind" => Some(Field::Word(kind.name())),
-                "warp" => (*warp != NO_WARP).then(|| Field::Number(u64::from(*warp))),
-                _ => None,
-            },
+            What::Transition { .. }
+            | What::Hit { .. }
+            | What::Directory { .. }
+            | What::Mshr { .. }
+            | What::Merge { .. }
+            | What::Evict { .. } => node_field(&self.what, name),
             What::Warp { warp, from, to } => match name {
                 "warp" => Some(Field::Number(u64::from(*warp))),
                 "from" => Some(Field::Word(from.name())),
@@ -132,6 +88,64 @@ impl Record {
             What::Tag(record) => tag_field(*record, name),
             other => told_field(other, name),
         }
+    }
+
+    /// A field of what a warp or core wants.
+    fn access_field(&self, name: &str) -> Option<Field> {
+        let (kind, warp, bytes, latency) = match &self.what {
+            What::Issue { kind, warp, bytes } => (*kind, *warp, Some(bytes), None),
+            What::Complete { kind, warp, bytes, latency } => (*kind, *warp, Some(bytes), Some(*latency)),
+            What::Promote { kind, warp } => (*kind, *warp, None, None),
+            _ => return None,
+        };
+        match name {
+            "kind" if bytes.is_none() => Some(Field::Word(kind.name())),
+            "kind" => Some(access_kind(kind, self.range)),
+            "warp" => (warp != NO_WARP).then(|| Field::Number(u64::from(warp))),
+            "value" => bytes.cloned().map(Field::Bytes),
+            "latency" => latency.map(Field::Number),
+            _ => None,
+        }
+    }
+}
+
+/// A field of what happens to a block, or for one, at a node.
+fn node_field(what: &What, name: &str) -> Option<Field> {
+    match what {
+        What::Transition { from, to, action } => match name {
+            "from" => Some(Field::State(*from)),
+            "to" => Some(Field::State(*to)),
+            "action" => Some(Field::Word(action.name())),
+            _ => None,
+        },
+        What::Hit { state, action, waited } => match name {
+            "state" => Some(Field::State(*state)),
+            "action" => Some(Field::Word(action.name())),
+            "waited" => Some(Field::Number(u64::from(*waited))),
+            _ => None,
+        },
+        What::Directory { owner, sharers } => match name {
+            "owner" => owner.map(Field::Component),
+            "sharers" => Some(Field::Components(sharers.clone())),
+            _ => None,
+        },
+        What::Mshr { change, used, capacity } => match name {
+            "change" => Some(Field::Word(change.name())),
+            "used" => Some(Field::Number(u64::from(*used))),
+            "capacity" => Some(Field::Number(u64::from(*capacity))),
+            _ => None,
+        },
+        What::Merge { from, bytes } => match name {
+            "from" => Some(Field::Component(*from)),
+            "bytes" => Some(Field::Number(u64::from(*bytes))),
+            _ => None,
+        },
+        What::Evict { state, dirty } => match name {
+            "state" => Some(Field::State(*state)),
+            "dirty" => Some(Field::Number(u64::from(*dirty))),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

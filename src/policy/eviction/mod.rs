@@ -34,8 +34,8 @@ pub struct Signals<'a> {
     pub pages: &'a mut Recency,
     /// The same of their blocks of 2 MiB.
     pub blocks: &'a mut Recency,
-    /// Bytes of a page.
-    pub page: u32,
+    /// Pages of a block.
+    pub per_block: u64,
 }
 
 /// Bytes that `LruBlock` evicts together, as real drivers do.
@@ -76,7 +76,7 @@ mod tests {
         }
         let mut choose = |evictor: Evictor| {
             let mut signals =
-                Signals { resident: &resident, pages: &mut pages, blocks: &mut blocks, page: 4096 };
+                Signals { resident: &resident, pages: &mut pages, blocks: &mut blocks, per_block: 512 };
             evictor.choose(&mut signals, &mut Random::new(1))
         };
         assert_eq!(choose(Evictor::Lru), [Page(1023)]);

@@ -67,5 +67,10 @@ pub fn by_class(values: &Values) -> Table {
             table.row(name, cells);
         }
     }
+    if !table.is_empty() && values.is_some("paging.tlb.misses") {
+        table.note(
+            "from the issue on: translations and far-faults come before it, and --waits has them".to_owned(),
+        );
+    }
     table
 }

@@ -173,6 +173,8 @@ fn nothing_is_overwritten_by_a_run_that_cannot_start() {
     let file = path.to_str().unwrap();
     complaint(&["run", "umh/fg5-b1", "--sample", "10", "--sample-to", file]);
     complaint(&["run", "umh/fig5-b1", "--break", "nonsense is", "--sample", "10", "--sample-to", file]);
+    let nowhere = folder.path().join("none/r.rec").display().to_string();
+    complaint(&["run", "umh/fig5-b1", "--sample", "10", "--sample-to", file, "--record", &nowhere]);
     assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
 }
 

@@ -223,10 +223,10 @@ fn why_goes_on_to_where_nothing_waits_any_more() {
     assert!(circle.trim_end().contains("and so it comes back to the buffer lane from"), "{circle}");
     let lost = why("debugging/one-waits", &["end", "why"]);
     assert!(lost.contains("neither there nor on its way"), "{lost}");
-    let way = why("numa/lanes-turn", &["goto event 9500", "why gpu1.cu0"]);
-    assert!(way.contains("waits for a free way of set 16"), "{way}");
-    assert!(way.contains("set 16 has a way for block 0x108400, which is not done"), "{way}");
-    assert!(way.trim_end().lines().last().is_some_and(|last| last.contains("is on its way")), "{way}");
+    let way = why("numa/lanes-turn", &["goto event 12000", "why gpu1.cu0"]);
+    assert!(way.contains("waits for a free way of set 4"), "{way}");
+    assert!(way.contains("set 4 has a way for block 0x104400, which is not done"), "{way}");
+    assert!(way.trim_end().lines().last().is_some_and(|last| last.contains("is next to be taken")), "{way}");
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn what_is_under_way_between_memories_is_told() {
         debug("paging/one-far-fault", &["step 6", "info pages 1", "end", "info pages 1", "info pages 99"]);
     for words in [
         "page 0x1 at 0x1000  gpu0: in flight",
-        "page 0x1 at 0x1000  far-fault 0x1: raised",
+        "page 0x1 at 0x1000  far-fault 0x1: missed 0, walked 10, raised 570",
         "gpu0: in use",
         "nothing is known of it",
     ] {

@@ -100,7 +100,7 @@ fn only_a_machine_with_links_names_its_network() {
 fn the_waits_pane_tells_what_far_faults_wait_for() {
     let screen = call(&["frame", "paging/lost-replay", "--at", "580", "--layout", "transaction"]).stdout;
     let (_, waits) = screen.split_once("waits ──").expect("a waits pane");
-    assert!(waits.contains("far-fault of page 0x1 (0x1000) on gpu0: 10 cycles"), "{screen}");
+    assert!(waits.contains("far-fault of page 0x1 (0x1000) on gpu0: 580 cycles"), "{screen}");
     assert!(!waits.contains("nobody waits"), "{screen}");
 }
 

@@ -139,7 +139,9 @@ impl Study<'_> {
             let step = level.cell(self.table, state, action).map(|cell| cell.step);
             let (what, expected) = match (action, step) {
                 (Action::Read, Some(Step::Ack)) if coherent => ("a reader elsewhere does not get", "`data`"),
-                (Action::Read, Some(Step::Ack)) if level.after(self.table, state, action).contains(&State::I) => {
+                (Action::Read, Some(Step::Ack))
+                    if level.after(self.table, state, action).contains(&State::I) =>
+                {
                     ("a read probe drops", "`ack`, which keeps them, or `data`")
                 }
                 (Action::Write, Some(Step::Ack)) => ("a writer elsewhere does not get", "`data > I`"),

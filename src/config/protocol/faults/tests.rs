@@ -81,7 +81,7 @@ fn each_fault_is_told_at_its_place() {
 type Case =
     (&'static str, &'static str, &'static str, &'static str, (&'static str, &'static str), &'static str);
 
-const CASES: [Case; 30] = [
+const CASES: [Case; 31] = [
     (
         "msi",
         "I = {",
