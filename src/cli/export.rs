@@ -123,12 +123,13 @@ impl Export {
         let mut out = Destination::open(self.to.as_deref())?;
         exporter.begin(&prepared.machine, &mut out).map_err(failed)?;
         let mut runner = work.runner(prepared, true);
-        let mut seen: Option<u64> = None;
+        let (mut seen, mut any) = (None, false);
         let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {
             // The end of a run that has no event of its own is told with the records of the last one.
             let new = seen.replace(machine.event()) != Some(machine.event());
             if new || !records.is_empty() {
                 let chosen = choose(records, filter.as_ref(), machine);
+                any |= chosen.iter().any(|(meant, _)| *meant);
                 exporter.event(machine, &chosen, &mut out).map_err(failed)?;
             }
             Ok(if out.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
@@ -144,6 +145,9 @@ impl Export {
         exporter.end(runner.machine(), &mut out).map_err(failed)?;
         out.flush().map_err(failed)?;
         out.finish()?;
+        if !any && !closed {
+            say("no record matches");
+        }
         Ok(status)
     }
 }

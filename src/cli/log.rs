@@ -70,7 +70,7 @@ impl Log {
         let workload = prepared.blueprint.workload.clone();
         let mut runner = work.runner(prepared, true);
         let mut output = Output::standard();
-        let (mut left, mut enough) = (self.limit.unwrap_or(u64::MAX), false);
+        let (most, mut told, mut enough) = (self.limit.unwrap_or(u64::MAX), 0, false);
         let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {
             let (components, time) = (machine.components(), machine.time_base());
             let meant = records.iter().filter(|record| {
@@ -79,23 +79,23 @@ impl Log {
             });
             let past = self.to.is_some_and(|to| time.cycle(machine.tick()) > to);
             for record in meant.filter(|_| !past) {
-                if left == 0 {
+                if told == most {
                     break;
                 }
-                left -= 1;
+                told += 1;
                 output.line(&match self.format {
                     Format::Text => describe::log_line(record, components),
                     Format::Json => report::json::record(record, components, time).to_string(),
                 })?;
             }
-            enough = left == 0 || past || output.is_closed();
+            enough = told == most || past || output.is_closed();
             Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         let is_over = !output.is_closed() && !interrupt.is_raised();
         output.done()?;
         work::trusted(&workload)?;
-        if Some(left) == self.limit.or(Some(u64::MAX)) && left > 0 && is_over {
-            say("no record is meant");
+        if told == 0 && is_over {
+            say("no record matches");
         }
         for failure in &report.failures {
             say(format_args!(

@@ -51,9 +51,11 @@ pub fn run(
         // An interrupt at the prompt is not meant for the next command.
         interrupt.take();
         let text = line.trim();
-        // What is collected for a breakpoint is no command that an empty line could mean.
         let is_collected = session.is_collecting();
-        if !text.is_empty() && !is_collected {
+        if is_collected {
+            // Neither what a breakpoint is to do nor the end of that is what an empty line means.
+            last.clear();
+        } else if !text.is_empty() {
             text.clone_into(&mut last);
         }
         session.submit(if text.is_empty() && !is_collected { &last } else { text });
@@ -166,6 +168,12 @@ mod tests {
     #[test]
     fn an_empty_line_repeats_the_last_command() {
         assert!(transcript("step 3\n\n\ninfo position\n").contains("\nevent 9 cycle "));
+    }
+
+    #[test]
+    fn an_empty_line_after_the_commands_of_a_breakpoint_does_nothing() {
+        let text = transcript("break transition to M\ncommands\ninfo position\nend\n\ninfo position\n");
+        assert!(text.ends_with("event 0 cycle 0 digest 0000000000000048\n"), "{text}");
     }
 
     #[test]

@@ -79,6 +79,8 @@ struct Search<'a> {
     /// The next position, or random run, to begin with.
     next: AtomicU64,
     stop: AtomicBool,
+    /// Whether a run was left out since there had been enough.
+    cut: AtomicBool,
     /// With the number of its random run.
     found: Mutex<Option<(u64, Found)>>,
     coverage: Mutex<Coverage>,
@@ -102,6 +104,7 @@ pub fn explore(begun: &Machine, limits: Limits, mut go_on: impl FnMut(Counts) ->
         events: AtomicU64::new(0),
         next: AtomicU64::new(0),
         stop: AtomicBool::new(false),
+        cut: AtomicBool::new(false),
         found: Mutex::new(None),
         coverage: Mutex::new(Coverage::default()),
     };
@@ -191,8 +194,11 @@ impl Search<'_> {
         }
     }
 
+    /// Whether the run that would come next is not to be made.
     fn is_done(&self) -> bool {
-        self.is_stopped() || self.runs.load(Ordering::Relaxed) >= self.limits.runs
+        let is_enough = self.runs.load(Ordering::Relaxed) >= self.limits.runs;
+        self.cut.fetch_or(is_enough, Ordering::Relaxed);
+        is_enough || self.is_stopped()
     }
 
     /// What comes next is held back by each duration, and then as many more as are left.
@@ -278,8 +284,7 @@ impl Search<'_> {
     }
 
     fn outcome(self, length: u64) -> Outcome {
-        let (is_stopped, is_full) =
-            (self.is_stopped(), self.runs.load(Ordering::Relaxed) >= self.limits.runs);
+        let (is_stopped, is_full) = (self.is_stopped(), self.cut.load(Ordering::Relaxed));
         let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         Outcome {
             runs: self.runs.into_inner(),

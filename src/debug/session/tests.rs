@@ -162,7 +162,7 @@ fn the_ends_are_told() {
     assert_eq!((session.event(), reason(&mut session, "step")), (100, Reason::Finished));
     assert_eq!(reason(&mut session, "reverse-step 100"), Reason::Arrived);
     assert_eq!(session.event(), 0);
-    assert_eq!(reason(&mut session, "goto 5000"), Reason::Finished);
+    assert_eq!(reason(&mut session, "goto 5000"), Reason::Beyond("event 5000".to_owned()));
     assert_eq!(reason(&mut session, "reverse-step 101"), Reason::Start);
 }
 

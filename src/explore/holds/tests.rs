@@ -49,6 +49,14 @@ fn what_breaks_only_if_something_is_late_is_found_and_can_be_followed() {
 }
 
 #[test]
+fn as_many_runs_as_there_are_is_all_of_them() {
+    let begun = machine("explore/sockets", &[]);
+    let all = explore(&begun, LIMITS, |_| true).runs;
+    let bound = |runs| explore(&begun, Limits { runs, threads: 1, ..LIMITS }, |_| true).bound;
+    assert_eq!((bound(all), bound(all - 1)), (None, Some(Bound::States)));
+}
+
+#[test]
 fn threads_make_no_difference() {
     let begun = machine("explore/sockets", &[]);
     let of = |threads, random| {

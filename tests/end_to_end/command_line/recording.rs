@@ -192,6 +192,8 @@ fn a_recording_replaces_nothing_but_a_recording() {
     assert_eq!(fs::read(&path).unwrap(), recorded, "what is read is not written over");
     let changed = call(&["run", &path, "--set", "gpu.l1.ways=1"]);
     assert!(changed.code == Some(2) && changed.stderr.contains("it says itself what is set"), "{changed:?}");
+    let limited = call(&["run", &path, "--transaction-limit", "5"]);
+    assert!(limited.code == Some(2) && limited.stderr.contains("it says itself what is set"), "{limited:?}");
 }
 
 /// A scenario in which a fault leaves a stale copy, among accesses that have no part in it.

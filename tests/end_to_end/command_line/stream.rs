@@ -86,6 +86,38 @@ fn what_a_scenario_reads_is_not_written_over() {
         }
         assert_eq!(std::fs::read(taken).unwrap(), before);
     }
+    // A scenario is found without its ending, too.
+    let bare = scenario.strip_suffix(".toml").unwrap();
+    for arguments in [
+        vec!["run", bare, "--sample", "9", "--sample-to", &scenario],
+        vec!["export", bare, "--format", "csv", "--to", &scenario],
+        vec!["shrink", bare, "--output", &scenario],
+    ] {
+        let outcome = call(&arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&scenario).unwrap(), text);
+}
+
+#[test]
+fn what_matches_no_record_is_told() {
+    for arguments in [
+        vec!["log", "umh/fig5-b1", "--where", "block 1000"],
+        vec!["export", "umh/fig5-b1", "--format", "mermaid", "--where", "txn 99"],
+    ] {
+        let outcome = call(&arguments);
+        assert!(outcome.code == Some(0) && outcome.stderr.contains("no record matches"), "{outcome:?}");
+    }
+    assert!(!call(&["log", "umh/fig5-b1", "--where", "block 0x1000"]).stderr.contains("no record"));
+}
+
+/// As the debugger does: a moment is passed whether or not a record is made then.
+#[test]
+fn a_run_stops_where_the_debugger_would() {
+    let run = call(&["run", "umh/fig5-b1", "--break", "cycle 500"]);
+    assert!(run.stdout.contains("stopped at event 6, cycle 783"), "{run:?}");
+    let arguments = ["debug", "umh/fig5-b1", "--no-tui", "-x", "tbreak cycle 500", "-x", "continue"];
+    assert!(call(&arguments).stdout.contains("event 6 cycle 783"));
 }
 
 #[test]
