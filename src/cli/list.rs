@@ -110,7 +110,7 @@ impl What {
             }
             Self::Rules => {
                 let told = |rule: &Rule| {
-                    (format!("rule {}", rule.number), format!("{}; without it {}", rule.says, rule.without))
+                    (format!("rule {}", rule.number), format!("{}; without it: {}", rule.says, rule.without))
                 };
                 RULES.iter().map(told).collect()
             }

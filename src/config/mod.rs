@@ -78,7 +78,8 @@ pub fn load_machine_from(
 ///
 /// # Errors
 /// If the text is no machine file, or contradicts itself.
-pub fn machine_from_toml(source: &Source) -> Result<MachineSpec> {
+#[cfg(test)]
+pub(crate) fn machine_from_toml(source: &Source) -> Result<MachineSpec> {
     let document = Document::new(source.clone());
     let file: MachineFile = document.read()?;
     file.specification(&document, &Shelf::default())

@@ -6,7 +6,7 @@ use super::access::{AccessKind, Bytes};
 use super::address::{Address, Range};
 use super::bits::Bits;
 use super::component::{ComponentId, Components};
-use super::lanes::{Flows, LaneDecision, LaneDirection, LanePhase};
+use super::lanes::{Flow, Flows, LaneDecision, LaneDirection, LanePhase};
 use super::message::{MessageKind, Network, TxnNumber};
 use super::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
 use super::resource::ResourceView;
@@ -257,10 +257,19 @@ pub struct LinkView {
 }
 
 impl LinkView {
-    /// Share of time busy in the last sample that has ended, 0 to 1; before there is one, since the start.
+    /// Share of time busy in the last sample that has ended, that of its balancer if it has one, 0 to 1; before there is one,
+    /// since the start.
     #[must_use]
     pub fn lately(&self) -> f64 {
-        self.history.last().map_or(self.utilisation, |share| f64::from(*share))
+        let own = || self.history.last().map_or(self.utilisation, |share| f64::from(*share));
+        self.sampled().map_or_else(own, |flow| f64::from(flow.utilisation) / 100.0)
+    }
+
+    /// The last sample of its balancer, if there is one.
+    #[must_use]
+    pub fn sampled(&self) -> Option<Flow> {
+        let balance = self.balance.as_ref()?;
+        Some(balance.samples.last()?.flows.of(balance.direction))
     }
 }
 

@@ -44,7 +44,7 @@ const SIGNS: [(&str, &str); 9] = [
     ),
     (
         "links",
-        "▶ or ◀ a lane; 26 % busy since the start, ▁▄█ over time; q 1/0/2: queued requests/probes/replies\n\
+        "▶ or ◀ a lane; 26 % busy in the last sample, ▁▄█ over time; q 1/0/2: queued requests/probes/replies\n\
          b 1/8: used/size of the receivers' buffers, in the same order; without the sizes where there is little room, or q 3 b 1/8: all that is queued, \
          and the fullest buffer\n\
          lanes out 8877 in 899a: lanes in each sample and now, a is ten; use: how busy in it, ! saturated\n\

@@ -1,3 +1,5 @@
+//! Eviction of the page that was used longest ago.
+
 use super::Signals;
 use crate::model::page::Page;
 

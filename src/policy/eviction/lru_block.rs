@@ -1,3 +1,5 @@
+//! Eviction by blocks of 2 MiB.
+
 use super::Signals;
 use crate::model::page::Page;
 

@@ -1,10 +1,12 @@
+//! Prefetching after the last far-fault.
+
 use super::Signals;
 use crate::model::page::Page;
 
 /// Pages beyond the last far-fault that are looked at (section 4.2).
 const WINDOW: u64 = 128;
 
-/// "It identifies the last far-faulting page, and then inserts the subsequent pages required to complete the transfer set
+/// "It identifies the last far-faulting page, and then inserts the subsequent [80 - |S|] pages required to complete the transfer set
 /// from the next VA sequential 128 pages beyond this faulting page. If the locality prefetcher runs out of local pages to
 /// prefetch it will also choose candidate pages in VA-sequential order" (section 4.2), unless memory is full: then it keeps
 /// to the window (section 5.2).

@@ -1,3 +1,5 @@
+//! Prefetching in the order of an earlier run.
+
 use super::Signals;
 use crate::model::page::{Page, PageSet};
 

@@ -1,3 +1,5 @@
+//! Prefetching at random.
+
 use super::Signals;
 use crate::model::page::Page;
 use crate::model::random::Random;

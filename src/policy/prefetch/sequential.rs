@@ -1,3 +1,5 @@
+//! Prefetching from the lowest page on.
+
 use super::Signals;
 use crate::model::page::Page;
 

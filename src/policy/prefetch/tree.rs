@@ -1,3 +1,5 @@
+//! Prefetching as real drivers do.
+
 use super::Signals;
 use crate::model::address::Range;
 use crate::model::page::{Page, PageSet};

@@ -55,7 +55,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         canvas.paragraph(
             1,
             y + 1,
-            "▶ a lane; % busy since the start, ▁▄█ over time; q queued request/probe/reply; b waiting in the receivers' buffers, or all that is queued and the fullest buffer",
+            "▶ a lane; % busy in the last sample, ▁▄█ over time; q queued request/probe/reply; b waiting in the receivers' buffers, or all that is queued and the fullest buffer",
             Role::Dim,
         );
     }
@@ -170,11 +170,12 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, columns: &Co
     x = canvas.field(x, y, columns.lanes, &arrows, Role::Request) + 1;
     let lanes = if columns.count > 3 { format!("{} lanes", link.lanes) } else { link.lanes.to_string() };
     x = canvas.field(x, y, columns.count, &lanes, Role::Text);
-    canvas.text_right(x + 5, y, &per_cent(link.utilisation), load(link.utilisation));
+    let lately = link.lately();
+    canvas.text_right(x + 5, y, &per_cent(lately), load(lately));
     x += 6;
     let skip = link.history.len().saturating_sub(usize::from(columns.bars));
     let bars: String = link.history.iter().skip(skip).map(|share| glyphs::bar(f64::from(*share))).collect();
-    canvas.text(x, y, &bars, load(link.utilisation));
+    canvas.text(x, y, &bars, load(lately));
     x += columns.bars + 1;
     if canvas.shows(y) {
         let room = canvas.width().saturating_sub(x);

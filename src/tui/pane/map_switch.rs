@@ -7,7 +7,6 @@ use super::map_rail;
 use crate::debug::frame::Frame;
 use crate::debug::frame::map::Map;
 use crate::model::inspect::LinkView;
-use crate::model::lanes::Flow;
 use crate::model::message::Network;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -57,9 +56,9 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, places: &[(&str, u16, u1
 /// saturated (`!`).
 fn told(link: &LinkView, out: bool, room: u16) -> String {
     let arrow = if out { "▼" } else { "▲" };
-    let share = format!("{:.0}", recent(link) * 100.0);
+    let share = format!("{:.0}", link.lately() * 100.0);
     // Lanes may have turned since the sample.
-    let sampled = sampled(link).map_or(link.lanes, |flow| flow.lanes);
+    let sampled = link.sampled().map_or(link.lanes, |flow| flow.lanes);
     let lanes = if sampled == link.lanes { String::new() } else { format!("{sampled}>") };
     let brief = format!("{arrow}{lanes}{} {share}", link.lanes);
     let plain = format!("{brief}%");
@@ -74,18 +73,7 @@ fn told(link: &LinkView, out: bool, room: u16) -> String {
 }
 
 fn is_saturated(link: &LinkView) -> bool {
-    link.balance.as_ref().is_some_and(|balance| recent(link) * 100.0 >= f64::from(balance.threshold))
-}
-
-/// How busy it was in the last sample: that of its balancer, or its own.
-fn recent(link: &LinkView) -> f64 {
-    sampled(link).map_or_else(|| link.lately(), |flow| f64::from(flow.utilisation) / 100.0)
-}
-
-/// The last sample of its balancer, if it has one.
-fn sampled(link: &LinkView) -> Option<Flow> {
-    let balance = link.balance.as_ref()?;
-    Some(balance.samples.last()?.flows.of(balance.direction))
+    link.balance.as_ref().is_some_and(|balance| link.lately() * 100.0 >= f64::from(balance.threshold))
 }
 
 fn role(link: &LinkView) -> Role {
