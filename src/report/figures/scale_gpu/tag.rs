@@ -47,7 +47,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         holds &= if once {
             (large - 1.0).abs() <= NO_EFFECT && (small - 1.0).abs() <= NO_EFFECT
         } else {
-            small < 1.0
+            small < 1.0 - NO_EFFECT
         };
         each.push(format!("{} {large:.2} and {small:.2}", scaled.workload.name));
         charts.push((suffix, chart(effort, results, scaled)?));
