@@ -274,4 +274,19 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_socket_has_the_bandwidth_of_what_it_is_answered_over() {
+        let into = |topology: &str| {
+            let topology = format!("network.topology={topology}");
+            let changes = [topology.as_str(), "gpu.numa.l2=partitioned"];
+            let work = vec![program("gpu0.cu0", Load, &[0x1000])];
+            let machine = performing("tiny/numa-2socket", &changes, work);
+            (0..2).map(|socket| machine.ingress_bandwidth(socket)).collect::<Vec<_>>()
+        };
+        let switched = into("switch");
+        assert!(switched[0] > 0 && switched[0] == switched[1], "{switched:?}");
+        // A medium that all share is one link, too.
+        assert_eq!(into("shared"), switched);
+    }
 }

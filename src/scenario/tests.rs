@@ -4,9 +4,11 @@ use std::ops::ControlFlow;
 
 use crate::config::{Kind, list};
 use crate::diagnostic::{Diagnostic, Source};
+use crate::machine::StepOutcome;
+use crate::model::access::AccessKind;
 use crate::model::address::Address;
 use crate::model::inspect::Inspect;
-use crate::model::record::{Record, What};
+use crate::model::record::{Record, Records, What};
 use crate::model::state::State;
 use crate::query::sample::Sample;
 
@@ -71,6 +73,35 @@ fn a_load_that_crosses_a_line_reads_all_of_its_bytes_whichever_part_comes_first(
         let report = run(&crossing(first));
         assert!(report.passed, "{first}: {:?}", report.failures);
     }
+}
+
+/// Whatever else it may have in flight: a barrier orders what is before it.
+#[test]
+fn a_warp_comes_to_a_barrier_once_it_has_what_it_asked_for() {
+    let ends_and_begins = |between: &str| {
+        let text = format!(
+            "machine = 'tiny/umh-1gpu'\n[[program]]\nid = 'it'\nby = 'gpu0.cu0'\n\
+             do = ['load 0x1000 4', {between} 'store 0x2000 01']\n"
+        );
+        let options = Options { set: vec!["gpu.cu.outstanding=2".to_owned()], ..Options::default() };
+        let mut machine = scenario(&text).prepare(&options).unwrap().machine;
+        let (mut records, mut loaded, mut stored) = (Records::listening(), 0, 0);
+        while machine.step(&mut records) == StepOutcome::Ran {
+            for record in records.list.drain(..) {
+                match record.what {
+                    What::Complete { kind: AccessKind::Load, .. } => loaded = record.id.event,
+                    What::Issue { kind: AccessKind::Store, .. } => stored = record.id.event,
+                    _ => {}
+                }
+            }
+        }
+        assert!(machine.is_finished());
+        (loaded, stored)
+    };
+    let (loaded, stored) = ends_and_begins("'barrier',");
+    assert!(loaded < stored, "{loaded} {stored}");
+    let (loaded, stored) = ends_and_begins("");
+    assert!(stored < loaded, "{loaded} {stored}");
 }
 
 #[test]
