@@ -14,13 +14,19 @@ pub enum Destination {
     File(WholeFile),
 }
 
+/// The file that a path names; none, for standard output, if there is no path or it is `-`.
+#[must_use]
+pub fn file(path: Option<&Path>) -> Option<&Path> {
+    path.filter(|path| *path != Path::new("-"))
+}
+
 impl Destination {
-    /// Standard output if there is no path or it is `-`.
+    /// The [`file`] of a path, or standard output.
     ///
     /// # Errors
     /// If nothing can be written there.
     pub fn open(path: Option<&Path>) -> Result<Self> {
-        match path.filter(|path| *path != Path::new("-")) {
+        match file(path) {
             Some(path) => Ok(Self::File(WholeFile::create(path)?)),
             None => Ok(Self::Standard(Output::standard())),
         }

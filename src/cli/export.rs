@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::arguments::Target;
-use super::destination::Destination;
+use super::destination::{self, Destination};
 use super::drive::drive;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
@@ -116,7 +116,8 @@ impl Export {
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
         let prepared = work.prepare()?;
-        Outputs::default().with("--to", self.to.as_deref(), Replaces::Anything).check(|| work.reads())?;
+        let to = destination::file(self.to.as_deref());
+        Outputs::default().with("--to", to, Replaces::Anything).check(|| work.reads())?;
         let filter = work::filter(self.query.as_deref(), &prepared)?;
         let workload = prepared.blueprint.workload.clone();
         let mut exporter = self.format.exporter(&prepared.machine)?;

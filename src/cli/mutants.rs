@@ -224,7 +224,6 @@ impl Mutants {
         let interrupt = Interrupt::install()?;
         let found = config::find(Kind::Protocol, &self.protocol, None)?;
         let table = config::protocol::from_toml(&found.source)?;
-        self.record.as_deref().map_or(Ok(()), make_folder)?;
         interrupt.heed();
         let fits = |mutant: &Mutant| self.only.as_ref().is_none_or(|only| mutant.to_string().contains(only));
         let mutants: Vec<Mutant> = mutants::all(&table).into_iter().filter(fits).collect();
@@ -232,6 +231,7 @@ impl Mutants {
             let message = format!("no mutant of {} has {only:?} in its name", self.protocol);
             return Err(Diagnostic::new(message).expected("such as 'cache S' or 'fault no-'").into());
         }
+        self.record.as_deref().map_or(Ok(()), make_folder)?;
         let judged = match self.places(&interrupt)? {
             Ok(places) => self.judge_all(&mutants, &table, &found.source, &places, &interrupt)?,
             // Of no mutant anything is known yet.

@@ -20,10 +20,9 @@ pub enum Replaces {
 pub struct Outputs<'a>(Vec<(&'a str, &'a Path, Replaces)>);
 
 impl<'a> Outputs<'a> {
-    /// The same, and a file, if the option is given. Standard output, as `-`, is none.
+    /// The same, and a file, if the option is given.
     #[must_use]
     pub fn with(mut self, option: &'a str, path: Option<&'a Path>, replaces: Replaces) -> Self {
-        let path = path.filter(|path| *path != Path::new("-"));
         self.0.extend(path.map(|path| (option, path, replaces)));
         self
     }

@@ -8,6 +8,7 @@ use std::time::Instant;
 use clap::Args;
 
 use super::arguments::{Format, Target, positive};
+use super::destination;
 use super::diagnosis;
 use super::drive::{drive, drive_unseen};
 use super::exit::{Ended, Status, Trouble, say};
@@ -284,7 +285,7 @@ impl Run {
 
     /// The file that --sample writes; none for standard output.
     fn sample_file(&self) -> Option<&Path> {
-        self.sample_to.as_deref().filter(|path| *path != Path::new("-"))
+        destination::file(self.sample_to.as_deref())
     }
 
     fn samples_to_output(&self) -> bool {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::arguments::Target;
-use super::destination::Destination;
+use super::destination::{self, Destination};
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::outputs::{Outputs, Replaces};
@@ -45,7 +45,7 @@ impl Shrink {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
-        let output = self.output.as_deref();
+        let output = destination::file(self.output.as_deref());
         Outputs::default().with("--output", output, Replaces::Anything).check(|| work.reads())?;
         let mut output = Destination::open(self.output.as_deref())?;
         interrupt.heed();

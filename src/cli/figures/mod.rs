@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::arguments::positive;
+use super::destination;
 use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
 use super::output::Output;
@@ -93,7 +94,7 @@ impl Figures {
         let effort = if self.quick { Effort::Quick } else { Effort::Whole };
         let interrupt = Interrupt::install()?;
         interrupt.heed();
-        let kept = self.to.as_deref().filter(|path| *path != Path::new("-"));
+        let kept = destination::file(self.to.as_deref());
         let runs = Runs { effort, to: kept, shard: self.shard, merge: &self.merge, jobs: self.jobs };
         let results = runs.carry_out(&figures, &interrupt)?;
         let status = if interrupt.is_raised() { Status::Interrupted } else { Status::Held };

@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use super::arguments::positive;
+use super::destination;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::journal::{self, Journal};
@@ -131,7 +132,7 @@ impl Sweep {
         if interrupt.is_raised() {
             return Ok(Status::Interrupted);
         }
-        let kept = self.to.as_deref().filter(|path| *path != Path::new("-"));
+        let kept = destination::file(self.to.as_deref());
         let journal = Journal::resume(kept, plan.header())?;
         let mine = |point: &usize| self.shard.is_none_or(|shard| shard.has(*point));
         let before = journal.done();

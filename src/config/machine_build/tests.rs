@@ -4,8 +4,7 @@ use crate::config::{
     Document, Shelf, find, list, load_machine, load_machine_with, load_protocol, machine_from_toml,
 };
 use crate::diagnostic::{Diagnostic, Source};
-use crate::model::units::Frequency;
-use crate::model::units::{Bandwidth, Duration, Size};
+use crate::model::units::{Bandwidth, Duration, Frequency, Size};
 
 fn complaint(text: &str) -> Diagnostic {
     *machine_from_toml(&Source::new("m.toml", text)).expect_err(text)

@@ -158,6 +158,8 @@ fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machin
     builder.finish()
 }
 
+/// The ticks of a machine, whose positions are quoted in cycles of its GPUs, or else of its host.
+///
 /// # Errors
 /// If the clocks have no common tick.
 fn time_base(spec: &MachineSpec) -> Result<TimeBase> {

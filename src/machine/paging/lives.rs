@@ -117,14 +117,21 @@ mod tests {
         assert_eq!((steps.len(), &steps[..2]), (STEPS, &[RAISED, LifeStep::Queued][..]));
     }
 
-    #[test]
-    fn a_life_ends_with_its_page_and_keeps_its_replays() {
+    const OVER: [LifeStep; 3] = [RAISED, LifeStep::Arrived, LifeStep::Replayed];
+
+    /// One that is over.
+    fn over() -> Lives {
         let mut lives = Lives::default();
-        let own = [RAISED, LifeStep::Arrived, LifeStep::Replayed];
-        for step in own {
+        for step in OVER {
             lives.tell(Page(7), told(step));
         }
-        assert_eq!(steps(&lives), Some((own.to_vec(), false)));
+        lives
+    }
+
+    #[test]
+    fn a_life_ends_with_its_page_and_keeps_its_replays() {
+        let mut lives = over();
+        assert_eq!(steps(&lives), Some((OVER.to_vec(), false)));
         lives.tell(Page(7), told(RAISED));
         assert_eq!(steps(&lives), Some((vec![RAISED], true)));
         for page in 8..8 + ENDED as u64 {
@@ -135,16 +142,12 @@ mod tests {
 
     #[test]
     fn a_translation_ends_a_life_of_who_has_replayed() {
-        let mut lives = Lives::default();
-        let own = [RAISED, LifeStep::Arrived, LifeStep::Replayed];
-        for step in own {
-            lives.tell(Page(7), told(step));
-        }
+        let mut lives = over();
         // Another's, which hit in the page table; its own; and one that it did not wait for.
         lives.tell_filled(Page(7), FaultStep { who: ComponentId(1), ..told(LifeStep::Filled) });
         lives.tell_filled(Page(7), told(LifeStep::Filled));
         lives.tell_filled(Page(7), told(LifeStep::Filled));
-        assert_eq!(steps(&lives), Some(([&own[..], &[LifeStep::Filled]].concat(), false)));
+        assert_eq!(steps(&lives), Some(([&OVER[..], &[LifeStep::Filled]].concat(), false)));
     }
 
     #[test]
