@@ -115,14 +115,14 @@ const CHOICES: usize = 4;
 
 impl CellName {
     /// Answers to choose from when this cell is asked for, the right one among them: what the table says elsewhere to
-    /// the same. In an order that tells nothing.
+    /// the same. No two say the same in other words. In an order that tells nothing.
     #[must_use]
     pub fn choices(&self, table: &Table) -> Vec<String> {
         let Some(right) = self.answer(table) else { return Vec::new() };
         let mut choices = vec![right];
         for other in self.neighbours(table) {
             if let Some(answer) = other.answer(table)
-                && !choices.contains(&answer)
+                && !choices.iter().any(|choice| plain(choice) == plain(&answer))
                 && choices.len() < CHOICES
             {
                 choices.push(answer);
@@ -167,6 +167,14 @@ fn is_clean(table: &Table, state: State) -> bool {
     stores.iter().flatten().next().is_some() && stores.iter().flatten().all(leads_out)
 }
 
+/// Why no data are given, where that is said.
+const CLEAN: &str = ", as nothing in it is dirty";
+
+/// What an answer comes to, without the reason.
+fn plain(answer: &str) -> String {
+    answer.replace(CLEAN, "")
+}
+
 /// A cell of a cache's row as a sentence. Who is asked for data sends what is dirty: of a clean copy, nothing.
 fn words(cell: Cell, state: State, is_clean: bool) -> String {
     let step = match cell.step {
@@ -180,7 +188,7 @@ fn words(cell: Cell, state: State, is_clean: bool) -> String {
         Step::Flush => "sends its dirty bytes down first".into(),
         Step::Relay => "has its parent perform it, and answers at once".into(),
         Step::Both => "performs it, and has its parent perform it too".into(),
-        Step::Data if is_clean => "answers without data, as nothing in it is dirty".into(),
+        Step::Data if is_clean => format!("answers without data{CLEAN}"),
         Step::Data => "gives its dirty bytes".into(),
         Step::Ack => "answers without data".into(),
         Step::Writeback => "writes its dirty bytes back".into(),
@@ -248,6 +256,8 @@ mod tests {
         for text in [
             "cache N read",
             "cache E read",
+            "cache E write",
+            "cache S write",
             "inner I n-store",
             "directory read",
             "merge N E",
@@ -257,6 +267,8 @@ mod tests {
             let choices = name.choices(&table);
             assert!(choices.contains(&name.answer(&table).unwrap()), "{text}");
             assert!((2..=CHOICES).contains(&choices.len()) && choices.is_sorted(), "{text}: {choices:?}");
+            let plain: std::collections::BTreeSet<_> = choices.iter().map(|choice| plain(choice)).collect();
+            assert_eq!(plain.len(), choices.len(), "{text}: {choices:?}");
         }
     }
 

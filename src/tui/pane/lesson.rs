@@ -41,15 +41,21 @@ fn is_over(frame: &Frame, lesson: &Lesson) -> bool {
     steps > 0 && step == steps && lesson.hunt.is_none() && frame.run == RunState::Finished
 }
 
+/// What becomes of expectations of a whole run in another one.
+const NOT_LOOKED_AT: &str = "are not looked at since the fork";
+
 /// That nothing more will be told, and what can be done now.
-fn end(canvas: &mut Canvas, y: u16, lesson: &Lesson) -> u16 {
-    let held = lesson.expectations.iter().filter(|expectation| expectation.holds == Some(true)).count();
+fn end(canvas: &mut Canvas, y: u16, frame: &Frame, lesson: &Lesson) -> u16 {
+    let are = |holds| lesson.expectations.iter().filter(|expectation| expectation.holds == holds).count();
+    let (held, open) = (are(Some(true)), are(None));
     let held = match lesson.expectations.len() {
         0 => String::new(),
         all if all == held => ": all that was expected holds".to_owned(),
         all => format!(": {held} of {all} expectations hold"),
     };
-    let text = format!("The end{held}. C goes back to where the story stopped before, q leaves.");
+    let open =
+        if frame.branch.is_some() && open > 0 { format!(", {open} {NOT_LOOKED_AT}") } else { String::new() };
+    let text = format!("The end{held}{open}. C goes back to where the story stopped before, q leaves.");
     canvas.paragraph(1, y, &text, Role::Strong)
 }
 
@@ -94,13 +100,14 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     if !hidden.is_empty() {
         let more = if y > 0 && hidden.len() < lesson.expectations.len() { " more" } else { "" };
-        canvas.text(1, y, &format!("· {}{more} to be checked further on", hidden.len()), Role::Dim);
+        let when = if frame.branch.is_some() { NOT_LOOKED_AT } else { "to be checked further on" };
+        canvas.text(1, y, &format!("· {}{more} {when}", hidden.len()), Role::Dim);
     }
     keep_offer(canvas, lesson, told, hunted);
 }
 
-/// That something is asked stands in the last row in view where the question, which ends before row `told`, does not fit, or else what
-/// the bug may be, which ends before row `hunted`.
+/// The last row in view tells of what does not fit: that something is asked or told, which ends before row `told`, or else what the
+/// bug may be, which ends before row `hunted`.
 fn keep_offer(canvas: &mut Canvas, lesson: &Lesson, told: u16, hunted: u16) {
     let is_asked = lesson.question.as_ref().is_some_and(|question| question.predicted.is_none());
     let is_hunted = lesson.hunt.as_ref().is_some_and(|hunt| hunt.because.is_none());
@@ -109,6 +116,8 @@ fn keep_offer(canvas: &mut Canvas, lesson: &Lesson, told: u16, hunted: u16) {
         "▼ [p] predict"
     } else if is_hunted && hunted > below {
         "▼ :bug tells what it may be"
+    } else if told > below {
+        "▼ more: page down, or all: f9"
     } else {
         return;
     };
@@ -149,7 +158,7 @@ pub fn urgent(frame: &Frame, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
     for expectation in lesson.expectations.iter().filter(|expectation| expectation.holds == Some(false)) {
         y = expected(canvas, y, expectation);
     }
-    if is_over(frame, lesson) { end(canvas, y, lesson) } else { y }
+    if is_over(frame, lesson) { end(canvas, y, frame, lesson) } else { y }
 }
 
 /// Where the pieces begin that are told here: those of the last event at which something was told, which belong together, unless

@@ -20,20 +20,34 @@ impl App {
     }
 
     fn move_once(&mut self, action: Action) {
-        let page = self.page();
         match action {
             Action::Up | Action::Down | Action::Left | Action::Right => self.step_cursor(action),
-            Action::PageUp => self.scroll(-page),
-            Action::PageDown => self.scroll(page),
+            Action::PageUp => self.turn_page(-1),
+            Action::PageDown => self.turn_page(1),
             Action::Top => self.scroll_to_end(action),
             Action::Bottom => self.scroll_to_end(action),
             _ => {}
         }
     }
 
-    fn page(&self) -> isize {
-        let placed = self.seen.panes.iter().find(|placed| placed.pane == self.focus);
-        placed.map_or(1, |placed| isize::try_from(placed.area.height.saturating_sub(3)).unwrap_or(1)).max(1)
+    /// Scrolls the focused pane by a page. Where that is in view as a whole, what the lesson says is scrolled.
+    fn turn_page(&mut self, way: isize) {
+        let is_whole = self.focus != Pane::Log && self.most(self.focus) == 0;
+        let pane = if is_whole && self.most(Pane::Lesson) > 0 { Pane::Lesson } else { self.focus };
+        let rows = isize::try_from(self.height(pane).saturating_sub(1)).unwrap_or(1).max(1);
+        self.scroll_pane(pane, way * rows);
+    }
+
+    /// The rows of a pane in view.
+    fn height(&self, pane: Pane) -> u16 {
+        let placed = self.seen.panes.iter().find(|placed| placed.pane == pane);
+        placed.map_or(0, |placed| placed.area.height.saturating_sub(2))
+    }
+
+    /// How far a pane can be scrolled.
+    fn most(&self, pane: Pane) -> u16 {
+        let seen = self.seen.extents.iter().find(|seen| seen.pane == pane);
+        seen.map_or(0, |seen| seen.rows.saturating_sub(self.height(pane)))
     }
 
     /// To the nearest item in this direction; without one, the pane scrolls.
@@ -105,22 +119,25 @@ impl App {
         }
     }
 
-    /// Scrolls the focused pane by rows. The log is scrolled by the engine, which has the other records.
+    /// Scrolls the focused pane by rows.
     pub(super) fn scroll(&mut self, rows: isize) {
-        if self.focus == Pane::Log {
+        self.scroll_pane(self.focus, rows);
+    }
+
+    /// Scrolls a pane by rows. The log is scrolled by the engine, which has the other records.
+    fn scroll_pane(&mut self, pane: Pane, rows: isize) {
+        if pane == Pane::Log {
             // From where the log stands: the engine stops at its first record.
             let up = isize::try_from(self.frame.log.after).unwrap_or(0).saturating_sub(rows);
             self.log_up = up.clamp(0, LOG_ROWS) as usize;
             return;
         }
-        let Some(seen) = self.seen.extents.iter().find(|seen| seen.pane == self.focus).copied() else {
+        let Some(seen) = self.seen.extents.iter().find(|seen| seen.pane == pane).copied() else {
             return;
         };
-        let height = self.seen.panes.iter().find(|placed| placed.pane == self.focus);
-        let height = height.map_or(0, |placed| placed.area.height.saturating_sub(2));
-        let most = i64::from(seen.rows.saturating_sub(height));
+        let most = i64::from(self.most(pane));
         let target = i64::from(seen.up).saturating_add(rows as i64).clamp(0, most);
-        if let Some(state) = self.pane_mut() {
+        if let Some(state) = self.panes.get_mut(pane as usize) {
             state.up = target as u16;
             state.held = target < most;
             state.seeks = false;
