@@ -154,7 +154,10 @@ impl Journal {
     /// # Errors
     /// If it cannot be written.
     pub fn add(&mut self, point: usize, row: &Value) -> Result<(), Trouble> {
-        let line = row.to_string();
+        self.add_line(point, row.to_string())
+    }
+
+    fn add_line(&mut self, point: usize, line: String) -> Result<(), Trouble> {
         let (start, length) = (self.end, line.len() as u64);
         self.put(&(line + "\n"))?;
         self.lines.insert(point, (start, length));
@@ -205,12 +208,13 @@ fn is_empty(path: &Path) -> bool {
     path.metadata().map_or(true, |there| there.is_file() && there.len() == 0)
 }
 
-/// Puts several files of one sweep together in one at `path`, with the results that are there already.
+/// Puts several files of one sweep together, with the results that are at `to` already, and keeps all of them there;
+/// if something does not fit nothing is written.
 ///
 /// # Errors
 /// If they are of several sweeps, have several results for a point, or cannot be read or written, or if something else is at
-/// `path`.
-pub fn merge(path: &Path, inputs: &mut [Journal]) -> Result<Journal, Trouble> {
+/// `to`.
+pub fn merge(to: Option<&Path>, inputs: &mut [Journal]) -> Result<Journal, Trouble> {
     let Some(first) = inputs.first() else {
         return Err(Diagnostic::new("there is nothing to merge").expected("files of results").into());
     };
@@ -220,37 +224,37 @@ pub fn merge(path: &Path, inputs: &mut [Journal]) -> Result<Journal, Trouble> {
         return Err(Diagnostic::new(message).expected("shards of one sweep").into());
     }
     // What is there already is added to, and nothing else is replaced.
-    let mut there = if is_empty(path) { None } else { Some(Journal::read(path)?) };
-    if there.as_ref().is_some_and(|there| there.header != header) {
-        let message = format!("{} has results of something else", path.display());
+    let mut there = to.filter(|path| !is_empty(path)).map(Journal::read).transpose()?;
+    if let Some(there) = there.as_ref().filter(|there| there.header != header) {
+        let message = format!("{} has results of something else", there.name);
         return Err(Diagnostic::new(message)
             .expected("a new file, or one with results of this sweep")
             .into());
     }
-    let mut lines: BTreeMap<usize, (String, String)> = BTreeMap::new();
+    let mut all = Journal::resume(None, header)?;
+    let mut from: BTreeMap<usize, String> = BTreeMap::new();
     for input in there.iter_mut().chain(inputs) {
         for point in input.done() {
             let Some(line) = input.line(point)? else { continue };
-            match lines.get(&point) {
-                Some((before, there)) if *there != line => {
-                    let name = header.name(point);
-                    let message = format!("{before} and {} have different results of {name}", input.name);
-                    return Err(Diagnostic::new(message).expected("one result for each point").into());
-                }
-                Some(_) => {}
-                None => {
-                    lines.insert(point, (input.name.clone(), line));
-                }
+            let known = all.line(point)?;
+            if known.as_ref().is_some_and(|known| *known != line) {
+                let before = from.get(&point).map_or("", String::as_str);
+                let name = all.header.name(point);
+                let message = format!("{before} and {} have different results of {name}", input.name);
+                return Err(Diagnostic::new(message).expected("one result for each point").into());
+            }
+            if known.is_none() {
+                all.add_line(point, line)?;
+                from.insert(point, input.name.clone());
             }
         }
     }
-    let mut out = Destination::open(Some(path))?;
-    out.write_all(header.line().as_bytes()).map_err(failed)?;
-    for (_, line) in lines.values() {
-        writeln!(out, "{line}").map_err(failed)?;
+    if to.is_some() {
+        let mut out = Destination::open(to)?;
+        all.write(&mut out)?;
+        out.finish()?;
     }
-    out.finish()?;
-    Journal::read(path)
+    Ok(all)
 }
 
 /// Opens a file for reading and writing, makes it if it is not there, and keeps it from others who would write to it.

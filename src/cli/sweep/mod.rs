@@ -5,7 +5,7 @@ mod table;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::{Args, ValueEnum};
@@ -20,7 +20,6 @@ use super::output::Output;
 use super::pool;
 use super::shard::{Shard, shard};
 use super::work;
-use crate::diagnostic::Diagnostic;
 use crate::model::inspect::Inspect;
 use crate::report::{self, json as shown};
 use crate::scenario::Runner;
@@ -37,7 +36,7 @@ Examples:
   umscope sweep gpus-and-caches
   umscope sweep mine.toml --to results.jsonl --format csv > results.csv
   umscope sweep mine.toml --to shard3.jsonl --shard 3/8       (the same with 1/8 ... 8/8 elsewhere)
-  umscope sweep --merge results.jsonl shard*.jsonl
+  umscope sweep --merge shard*.jsonl --to results.jsonl
 
 A sweep file:
   scenario = \"kernels/transpose-2gpu\"        # or scenarios = [...], or trace = PATH and machine = NAME
@@ -54,7 +53,7 @@ The workloads of `umscope list workloads`, and a trace, take machine = NAME or m
 --to: a line of JSON that tells the points, then a line for each that is done, added as soon as it is. Started again \
 with the same file, a sweep goes on where it was; a torn last line is run again. At the end the lines are in the order \
 of the points, whatever the order of the runs: merged shards are the same file, byte by byte. Give every shard a file \
-of its own. A file with results of something else is not touched, and --merge adds to what OUT has.
+of its own. A file with results of something else is not touched, and --merge adds to what --to has.
 
 A point is known by its settings and by what it is built from: the scenario, the machine, the protocols, and of a \
 trace what it holds. If any of them has changed, --to must be another file; more values of a key are no change.
@@ -66,21 +65,21 @@ and point; csv: point, scenario, machine, seed, passed, ended, cycles, events, a
 Exit status: 0 all held in all points; 1 an expectation or a check failed in a point (the others are run), or a \
 merge lacks points; 2 wrong input, before the first run; 130 interrupted by ctrl-c: what is done stays in --to.")]
 pub struct Sweep {
-    /// A sweep file, or the name of a bundled one; with --merge, files of results
-    #[arg(value_name = "FILE", required = true)]
-    files: Vec<String>,
+    /// A sweep file, or the name of a bundled one
+    #[arg(value_name = "FILE", required_unless_present = "merge")]
+    file: Option<String>,
 
     /// Where results are kept, and from where a sweep goes on; without it (or with -) nowhere
-    #[arg(long, value_name = "FILE", conflicts_with = "merge")]
+    #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
 
     /// Only this part of the points, such as 3/8: of eight, the third
-    #[arg(long, value_name = "PART", value_parser = shard, conflicts_with = "merge")]
+    #[arg(long, value_name = "PART", value_parser = shard)]
     shard: Option<Shard>,
 
-    /// Put files of results together in this one, and tell what is missing
-    #[arg(long, value_name = "OUT")]
-    merge: Option<PathBuf>,
+    /// Run nothing: put these files of results together, such as those of all shards, and tell what is missing
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["file", "shard", "jobs"])]
+    merge: Vec<PathBuf>,
 
     /// How to write the results on standard output
     #[arg(long, value_enum, default_value_t)]
@@ -104,19 +103,15 @@ enum Format {
 
 impl Sweep {
     pub fn carry_out(&self) -> Ended {
-        match (&self.merge, self.files.as_slice()) {
-            (Some(out), files) => self.merge(out, files),
-            (None, [file]) => self.run(file),
-            (None, files) => {
-                let message = format!("there are {} sweep files", files.len());
-                Err(Diagnostic::new(message).expected("one, or --merge OUT with files of results").into())
-            }
+        match &self.file {
+            Some(file) => self.run(file),
+            None => self.put_together(),
         }
     }
 
-    fn merge(&self, out: &Path, files: &[String]) -> Ended {
-        let inputs: Result<Vec<_>, _> = files.iter().map(|file| Journal::read(Path::new(file))).collect();
-        let mut merged = journal::merge(out, &mut inputs?)?;
+    fn put_together(&self) -> Ended {
+        let inputs: Result<Vec<_>, _> = self.merge.iter().map(|path| Journal::read(path)).collect();
+        let mut merged = journal::merge(destination::file(self.to.as_deref()), &mut inputs?)?;
         let missing = merged.missing();
         for &point in &missing {
             say(format_args!("missing: point {point}, {}", merged.header.name(point)));

@@ -173,17 +173,21 @@ fn shards_put_together_are_the_whole() {
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
         assert!(outcome.stdout.starts_with("Points: 8 of 24 points\n"), "{}", outcome.stdout);
     }
-    let outcome = folder.sweep(&["--merge", "@two.jsonl", "@3.jsonl", "@1.jsonl"]);
+    let outcome = folder.sweep(&["--merge", "@3.jsonl", "@1.jsonl", "--to", "@two.jsonl"]);
     assert_eq!((outcome.code, outcome.stderr.lines().count()), (Some(1), 8), "{outcome:?}");
     assert!(outcome.stderr.contains("missing: point 1, kernels/vector-add-2gpu"), "{}", outcome.stderr);
-    let outcome = folder.sweep(&["--merge", "@all.jsonl", "@two.jsonl", "@2.jsonl", "@1.jsonl"]);
+    let outcome = folder.sweep(&["--merge", "@two.jsonl", "@2.jsonl", "@1.jsonl", "--to", "@all.jsonl"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
     assert_eq!(folder.read("all.jsonl"), whole);
-    // Without OUT the first shard is taken for it, and loses nothing.
-    folder.sweep(&["--merge", "@1.jsonl", "@2.jsonl", "@3.jsonl"]);
+    // What is in --to stays there, and without it all files stay as they are.
+    let parts = ["1.jsonl", "2.jsonl", "3.jsonl"].map(|name| folder.read(name));
+    let shown = folder.sweep(&["--merge", "@1.jsonl", "@2.jsonl", "@3.jsonl"]);
+    assert_eq!(["1.jsonl", "2.jsonl", "3.jsonl"].map(|name| folder.read(name)), parts);
+    let kept = folder.sweep(&["--merge", "@2.jsonl", "@3.jsonl", "--to", "@1.jsonl"]);
+    assert_eq!((kept.code, &kept.stdout), (Some(0), &shown.stdout), "{kept:?}");
     assert_eq!(folder.read("1.jsonl"), whole);
     for format in ["csv", "json", "text"] {
-        let merged = folder.sweep(&["--merge", "@again.jsonl", "@all.jsonl", "--format", format]).stdout;
+        let merged = folder.sweep(&["--merge", "@all.jsonl", "--format", format]).stdout;
         let run = folder.sweep(&["@sweep.toml", "--to", "@whole.jsonl", "--format", format]).stdout;
         assert_eq!(merged, run);
         assert_eq!(run, folder.sweep(&["@sweep.toml", "--format", format, "--jobs", "3"]).stdout);
@@ -221,8 +225,8 @@ fn what_does_not_fit_together_is_refused_and_nothing_is_overwritten() {
         assert_eq!(folder.read("out.jsonl"), "precious");
         assert_eq!(folder.read("whole.jsonl"), whole);
     };
-    refused(&["--merge", "@new.jsonl", "@whole.jsonl", "@other.jsonl"], "have different results of");
-    refused(&["--merge", "@out.jsonl", "@whole.jsonl"], "out.jsonl:1: this is no file of results");
+    refused(&["--to", "@new.jsonl", "--merge", "@whole.jsonl", "@other.jsonl"], "have different results of");
+    refused(&["--to", "@out.jsonl", "--merge", "@whole.jsonl"], "out.jsonl:1: this is no file of results");
     refused(&["@sweep.toml", "--to", "@out.jsonl"], "this is no file of results");
     fs::write(folder.path("changed.toml"), folder.read("sweep.toml").replace("[1, 2]", "[1, 4]")).unwrap();
     refused(
@@ -231,8 +235,14 @@ fn what_does_not_fit_together_is_refused_and_nothing_is_overwritten() {
     );
     let outcome = folder.sweep(&["@changed.toml", "--to", "@changed.jsonl"]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    refused(&["--merge", "@new.jsonl", "@whole.jsonl", "@changed.jsonl"], "are results of different sweeps");
-    refused(&["--merge", "@changed.jsonl", "@whole.jsonl"], "changed.jsonl has results of something else");
+    refused(
+        &["--to", "@new.jsonl", "--merge", "@whole.jsonl", "@changed.jsonl"],
+        "are results of different sweeps",
+    );
+    refused(
+        &["--to", "@changed.jsonl", "--merge", "@whole.jsonl"],
+        "changed.jsonl has results of something else",
+    );
     let mut held = fs::File::options().read(true).write(true).open(folder.path("whole.jsonl")).unwrap();
     held.lock().unwrap();
     refused(&["@sweep.toml", "--to", "@whole.jsonl"], "whole.jsonl is being written by another run");
@@ -240,7 +250,10 @@ fn what_does_not_fit_together_is_refused_and_nothing_is_overwritten() {
     drop(held);
     let garbage = whole.replacen("{\"accesses\"", "garbage", 1);
     fs::write(folder.path("garbage.jsonl"), garbage).unwrap();
-    refused(&["--merge", "@new.jsonl", "@garbage.jsonl"], "garbage.jsonl:2: this is no result of a point");
+    refused(
+        &["--to", "@new.jsonl", "--merge", "@garbage.jsonl"],
+        "garbage.jsonl:2: this is no result of a point",
+    );
     refused(&["@sweep.toml", "--to", "@garbage.jsonl"], "garbage.jsonl:2: this is no result of a point");
 }
 
