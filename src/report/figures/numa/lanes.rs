@@ -1,8 +1,8 @@
 //! Section 4: lanes that turn.
 
 use super::system::{
-    Change, DOUBLED, DYNAMIC, Scaled, best, gain, improvable, on_each, scale_text, sentences, sockets,
-    time_ratios, workloads,
+    Change, DOUBLED, DYNAMIC, Scaled, best, gain, improvable, on_each, plain_gain, scale_text, sentences,
+    sockets, time_ratios, workloads,
 };
 use crate::report::chart::{Chart, Course, Series};
 use crate::report::figures::effort::Effort;
@@ -108,7 +108,11 @@ fn found_gain(effort: Effort, results: &Results) -> Result<Finding, String> {
         holds: near(mean, 14.0) && near(most, 80.0),
         scale: scale_text(&workloads),
         note: sentences(&[
-            &format!("geometric mean, and the best workload; with doubled links {:.1} %", gain(&doubled)),
+            &format!(
+                "geometric mean (arithmetic {:.1}), and the best workload; with doubled links {:.1} %",
+                plain_gain(&turned),
+                gain(&doubled)
+            ),
             &others,
         ]),
         charts,
@@ -151,8 +155,8 @@ fn found_sample(effort: Effort, results: &Results) -> Result<Finding, String> {
         scale: scale_text(&workloads),
         note: sentences(&[
             &format!(
-                "gain with samples of 200, 5K, 50K cycles: {frequent:.1}, {usual:.1}, {rare:.1} %; with so few data a launch is \
-                 over in a few samples of 5K, and lanes begin anew at each"
+                "gain with samples of 200, 5K, 50K cycles (as much shorter as launches are): {frequent:.1}, {usual:.1}, {rare:.1} %; lanes \
+                 begin anew at each launch"
             ),
             &others,
         ]),

@@ -32,11 +32,12 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
     let one = |one: Scaled| sockets(1, one, &[]);
     let (mut means, mut shares, mut all) = (Vec::new(), Vec::new(), Vec::new());
-    let mut told = Vec::new();
+    let (mut told, mut plain) = (Vec::new(), Vec::new());
     for count in COUNTS {
         let ours = time_ratios(&workloads, results, one, |one| sockets(count, one, &BOTH))?;
         let ideal = time_ratios(&workloads, results, one, |one| larger(count, one))?;
         means.push(geometric_mean(&ours));
+        plain.push(format!("{:.2}", ours.iter().sum::<f64>() / ours.len() as f64));
         shares.push(100.0 * geometric_mean(&ours) / geometric_mean(&ideal));
         told.push(format!("{count} sockets {}", extremes(&workloads, &ours)));
         all.push((format!("{count} sockets"), ours));
@@ -49,7 +50,12 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         ours: means.into_iter().map(Some).collect(),
         holds,
         scale: scale_text(&workloads),
-        note: format!("geometric means; {} % of the larger GPU; {}", percent.join(", "), told.join(", ")),
+        note: format!(
+            "geometric means (arithmetic {}); {} % of the larger GPU; {}",
+            plain.join(", "),
+            percent.join(", "),
+            told.join(", ")
+        ),
         charts: vec![("", chart)],
     })
 }
