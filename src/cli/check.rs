@@ -331,6 +331,10 @@ fn known_command(line: &At<String>, source: &Source) -> Result<()> {
 fn no_kind(source: &Source) -> Box<Diagnostic> {
     match config::Document::new(source.clone()).read::<toml::Table>() {
         Err(error) => error,
+        Ok(table) if table.is_empty() => Box::new(
+            Diagnostic::new(format!("{} is empty", source.name))
+                .expected("a machine, a protocol, a scenario or a sweep; in this folder it stands for what is bundled under its name"),
+        ),
         Ok(_) => Box::new(
             Diagnostic::new("this is no machine, protocol, scenario or sweep")
                 .of(source)

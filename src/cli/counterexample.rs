@@ -36,11 +36,17 @@ pub fn write(
     Ok(recording.write(path)?)
 }
 
-/// Writes the recording of a scenario, run until a rule breaks or nothing can move.
+/// Writes the recording of a scenario, which was named so, run until a rule breaks or nothing can move. `failed` is what it comes to if
+/// no rule breaks: an expectation that does not hold.
 ///
 /// # Errors
 /// If it cannot be written, or something that is no recording is there.
-pub fn write_run(path: &Path, scenario: &Scenario, name: &str, options: &Options) -> Result<(), Trouble> {
+pub fn write_run(
+    path: &Path,
+    scenario: &Scenario,
+    (name, options): (&str, &Options),
+    failed: Option<&str>,
+) -> Result<(), Trouble> {
     let mut recording = scenario.recording(name, options)?;
     let mut machine = scenario.prepare(options)?.machine;
     let mut silent = Records::silent();
@@ -49,20 +55,24 @@ pub fn write_run(path: &Path, scenario: &Scenario, name: &str, options: &Options
         match outcome {
             _ if !machine.violations().is_empty() => break Ending::Violation,
             StepOutcome::Ran => {}
+            StepOutcome::Finished if failed.is_some() => break Ending::Failed,
             StepOutcome::Finished => break Ending::Finished,
             StepOutcome::Stuck => break Ending::Deadlock,
             StepOutcome::Limit(_) => break Ending::Limit,
         }
     };
-    recording.end = Some(End { mark: Mark::of(&machine), how, found: None });
+    recording.end = Some(End { mark: Mark::of(&machine), how, found: failed.map(str::to_owned) });
     Ok(recording.write(path)?)
 }
 
-/// The file for a violation of a scenario if the user names none: in the current folder, by scenario and rule.
+/// The file for a violation of a scenario if the user names none: in the current folder, by scenario, the protocol that was asked for,
+/// and rule.
 #[must_use]
-pub fn usual_path(scenario: &str, rule: &str) -> PathBuf {
-    let stem = Path::new(scenario).file_stem().map_or("explore".into(), |stem| stem.to_string_lossy());
-    PathBuf::from(format!("{stem}-{rule}.rec"))
+pub fn usual_path(scenario: &str, protocol: Option<&str>, rule: &str) -> PathBuf {
+    let stem = |name: &str| Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let scenario = stem(scenario).unwrap_or_else(|| "explore".to_owned());
+    let protocol = protocol.and_then(stem).map_or_else(String::new, |stem| format!("-{stem}"));
+    PathBuf::from(format!("{scenario}{protocol}-{rule}.rec"))
 }
 
 /// The file for a further violation, beside the one that the user has named for the first.

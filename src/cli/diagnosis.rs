@@ -18,7 +18,7 @@ const MOST_TRIED: u64 = 200_000;
 ///
 /// `start` is the same machine before its first event.
 pub fn of(report: &Report, machine: &Machine, start: &Machine) -> Option<Diagnosis> {
-    if !matches!(report.ended, Ended::Stuck(_) | Ended::Limit(..)) && !machine.has_overdue() {
+    if !matches!(report.ended, Ended::Stuck(_) | Ended::Limit(..)) && !machine.is_stalled() {
         return None;
     }
     let mut diagnosis = diagnose(machine)?;

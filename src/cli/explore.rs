@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::arguments::{Format, number, positive, tried};
 use super::counterexample;
-use super::exit::{Ended, Status, Trouble, conclude};
+use super::exit::{Ended, Status, Trouble, conclude, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::outputs::{Outputs, Replaces};
@@ -45,7 +45,7 @@ Examples:
   umscope explore explore/large --random 100_000_000 --seed 1
   umscope explore explore/pages --hold 1                   (pages, copies and the like, which have no protocol table)
 
-Rules: single-writer, inclusion, directory (it misses a holder, or disagrees when nothing is under way), stale-read, \
+Rules: single-writer, single-owner, inclusion, directory (it misses a holder, or disagrees when nothing is under way), stale-read, \
 lost-store, impossible-cell, deadlock, livelock (no order of delivery ends), starvation (some order need not end).
 
 A state leaves out time, and has of each byte only whether it was stored last: a protocol moves bytes and never looks at \
@@ -56,7 +56,9 @@ again without. A violation is found with the fewest steps, and becomes a recordi
 --hold: the work of the scenario is done as its timing has it, then once for each event of that run and each of several \
 durations (1 cycle, 4, 16 ... up to as long as the run takes) with what comes next there so much later: a message with those \
 behind it, an issue, a walk, a page on the link, a transfer set. With 2, then for each pair of them. It looks at whole \
-machines, at all that the rules of a run look at, and that all work ends.
+machines, at all that the rules of a run look at, and that all work ends; with --expect at [[expect]], too, where an invariant \
+of your own may stand (never = \"transition to F\"). Without --hold there is no work and no run: [[do]], [[state]], [[expect]] \
+and the like are not looked at.
 
 --fair: accesses and evictions go on for ever, in any order, and what can be delivered again and again is delivered \
 (strong fairness of every lane of every channel). An access that need not end even then is a starvation.
@@ -85,7 +87,8 @@ pub struct Explore {
     #[arg(long, value_name = "NAME")]
     fault: Vec<String>,
 
-    /// Change a part of the protocol's table, such as 'cache S store = hit > M'; may be given several times
+    /// Change a part of the protocol's table, such as 'cache S store = hit > M', 'directory write 1 = { grant = "M" }', 'directory
+    /// read 2 = none' or 'merge N E = O'; may be given several times
     #[arg(long, value_name = "CHANGE")]
     mutate: Vec<String>,
 
@@ -103,6 +106,10 @@ pub struct Explore {
     #[arg(long, value_name = "NUMBER", value_parser = few, allow_negative_numbers = true,
         conflicts_with_all = ["depth", "no_symmetry", "memory"])]
     hold: Option<u64>,
+
+    /// With --hold, also look at what the scenario expects: it must hold whatever is held back
+    #[arg(long, requires = "hold")]
+    expect: bool,
 
     /// Also look whether every request ends though new accesses and evictions keep coming, where every state was looked at
     #[arg(long, conflicts_with_all = ["random", "hold"])]
@@ -128,7 +135,7 @@ pub struct Explore {
     #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
     jobs: Option<u64>,
 
-    /// Where to write the recording of the first violation; others go beside it as NAME-RULE.rec [default: SCENARIO-RULE.rec in the current folder]
+    /// Where to write the recording of the first violation; others go beside it as NAME-RULE.rec [default: SCENARIO-RULE.rec, or SCENARIO-PROTOCOL-RULE.rec with --protocol, in the current folder]
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
@@ -189,6 +196,7 @@ impl Explore {
 
     fn open(&self) -> Result<Subject, Trouble> {
         let (scenario, options) = self.read()?;
+        tell_ignored(&scenario);
         let machine = Machine::build(&scenario.blueprint(&options)?)?;
         let system = System::new(&machine, &scenario.alphabet(&machine)?)?;
         Ok(Subject { scenario, options, system })
@@ -266,7 +274,7 @@ impl Explore {
             let path = match &self.record {
                 Some(given) if index == 0 => given.clone(),
                 Some(given) => counterexample::another_path(given, violation.rule),
-                None => counterexample::usual_path(&self.scenario, violation.rule),
+                None => counterexample::usual_path(&self.scenario, self.protocol.as_deref(), violation.rule),
             };
             written(counterexample::write(&path, what, &subject.system.names, violation), path)
         };
@@ -292,6 +300,9 @@ impl Explore {
             Some(bound) => format!("not complete: {}\n", self.reason(bound)),
         });
         text.push_str(&unbroken(&self.fault, outcome.violations.is_empty()));
+        if outcome.violations.is_empty() && self.fault.is_empty() {
+            text.push_str(&format!("no rule was broken{}\n", kept_by(system)));
+        }
         if outcome.symmetry > 1 {
             text.push_str(&format!(
                 "symmetry: each stands for up to {} that differ only in which of equal parts is which\n",
@@ -339,6 +350,33 @@ impl Explore {
             Bound::Violation => "what lies beyond the violation was not looked at".to_owned(),
         }
     }
+}
+
+/// What a scenario has that is of a run, where all orders are gone through instead.
+fn tell_ignored(scenario: &Scenario) {
+    let file = scenario.file();
+    let work = file.accesses.len() + file.programs.len() + file.kernels.len() + file.flushes.len();
+    let all = [
+        (work, "[[do]] and other work"),
+        (file.states.len(), "[[state]]"),
+        (file.expectations.len(), "[[expect]]"),
+    ];
+    let ignored: Vec<_> = all.into_iter().filter(|(count, _)| *count > 0).map(|(_, what)| what).collect();
+    if !ignored.is_empty() {
+        let ignored = ignored.join(", ");
+        say(format_args!(
+            "not looked at, as parts of a run: {ignored} (--hold 1 --expect makes runs and looks at them)"
+        ));
+    }
+}
+
+/// The protocols of what is explored.
+fn kept_by(system: &System) -> String {
+    let mut tables: Vec<&str> =
+        system.nodes.iter().map(|node| node.template.config.table.name.as_str()).collect();
+    tables.sort_unstable();
+    tables.dedup();
+    format!(" by {}", tables.join(", "))
 }
 
 /// What shows how far a search is, after so many seconds, and says whether to go on.

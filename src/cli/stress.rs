@@ -74,7 +74,8 @@ pub struct Stress {
     #[arg(long, value_name = "NAME")]
     fault: Vec<String>,
 
-    /// Change the protocol's table, such as 'cache N read = ack > I'; may be given several times
+    /// Change a part of the protocol's table, such as 'cache S store = hit > M', 'directory write 1 = { grant = "M" }', 'directory
+    /// read 2 = none' or 'merge N E = O'; may be given several times
     #[arg(long, value_name = "CHANGE")]
     mutate: Vec<String>,
 
@@ -250,7 +251,7 @@ impl Stress {
             return Err(error.into());
         }
         let recording = self.failure.with_extension("rec");
-        counterexample::write_run(&recording, &Scenario::load(&name)?, &name, &Options::default())?;
+        counterexample::write_run(&recording, &Scenario::load(&name)?, (&name, &Options::default()), None)?;
         let mut diagnosis = diagnose(&failure.machine);
         if let Some(found) = &mut diagnosis {
             trace(found, failure.begun.clone());

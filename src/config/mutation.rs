@@ -23,6 +23,9 @@ use crate::model::state::{Action, State};
 use crate::protocol::mutation::{Change, Mutation, REQUESTS};
 use crate::protocol::table::{DirectoryRule, Table};
 
+/// What a rule may look like.
+const RULE: &str = "none, or as in a protocol file { probe = \"write others\", grant = \"M\" }; probe may be left out, and when may be added";
+
 /// What a change may look like.
 const FORMS: &str = "`cache STATE ACTION = CELL`, `inner STATE ACTION = CELL`, `directory REQUEST N = RULE` or `merge STATE STATE = STATE`";
 
@@ -59,8 +62,13 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// A complaint about `part` of `text`.
     fn wrong(&self, text: &str, part: &str, message: impl Into<String>) -> Diagnostic {
+        self.wrong_at(part, text, 0, message)
+    }
+
+    /// The same where `text` stands so far behind the beginning.
+    fn wrong_at(&self, part: &str, text: &str, at: usize, message: impl Into<String>) -> Diagnostic {
         let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len());
-        let start = self.at + start;
+        let start = self.at + at + start;
         Diagnostic::new(message).at(self.source, start..start + part.len())
     }
 
@@ -183,6 +191,10 @@ impl Reader<'_> {
         if value.trim() == "none" {
             return Ok(None);
         }
+        if !value.trim_start().starts_with('{') {
+            let error = self.wrong_at(value.trim(), value, at, "this is no rule of a directory");
+            return Err(Box::new(error.expected(RULE)));
+        }
         // Read as a file of one line, whose places are moved to where the rule stands.
         let document = Document::new(Source::new("", format!("{KEY}{value}")));
         let shown = |mut error: Box<Diagnostic>| {
@@ -272,6 +284,7 @@ mod tests {
             ("mesi: cache M read = ack", 11, "the machine has no protocol mesi", Some("nmoesi")),
             ("directory raed 1 = none", 21, "a directory gets no raed", Some("read")),
             ("directory read 9 = none", 26, "there is no rule 9 here", None),
+            ("directory read 1 = nobody", 30, "this is no rule of a directory", None),
             ("directory read 1 = { garnt = 'S' }", 32, "unknown key `garnt`", Some("grant")),
             ("directory read 1 = { grant = 'Q' }", 41, "unknown state `Q`", None),
             ("directory read 4 = none", 11, "nmoesi has 3 rules for read", None),

@@ -116,7 +116,7 @@ impl Session {
     /// What can never go on, where the run has come to rest too early or something is overdue.
     pub(super) fn knot(&self) -> Option<Knot> {
         let machine = self.machine().machine()?;
-        if self.is_moving() || (self.run_state() != RunState::Stuck && !machine.has_overdue()) {
+        if self.is_moving() || (self.run_state() != RunState::Stuck && !machine.is_stalled()) {
             return None;
         }
         let found = diagnose(machine)?;

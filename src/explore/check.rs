@@ -57,6 +57,9 @@ impl Worker<'_> {
             if node.exclusive & bit != 0 && siblings().any(|sibling| sibling.held & bit != 0) {
                 return Some(self.two_writers(index, bit));
             }
+            if node.owner & bit != 0 && siblings().any(|sibling| sibling.owner & bit != 0) {
+                return Some(self.two_owners(index, bit));
+            }
         }
         None
     }
@@ -106,6 +109,12 @@ impl Worker<'_> {
         let line = first(lines, &self.system.lines);
         let text = format!("{} and another hold line {line}, and one of them may write it", self.path(index));
         Broken { rule: "single-writer", text }
+    }
+
+    fn two_owners(&self, index: usize, lines: u8) -> Broken {
+        let line = first(lines, &self.system.lines);
+        let text = format!("{} and another beside it are both the owner of line {line}", self.path(index));
+        Broken { rule: "single-owner", text }
     }
 
     /// What is wrong with a state in which nothing is under way.

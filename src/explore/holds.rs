@@ -17,6 +17,7 @@ use crate::machine::{Change, Machine, Planned, StepOutcome};
 use crate::model::inspect::Inspect;
 use crate::model::record::{Records, What};
 use crate::model::time::EventNumber;
+use crate::scenario::Checker;
 
 /// Events of a run, times as many as it has if nothing is held back: then it is taken for one that does not end.
 const LONGEST: u64 = 64;
@@ -67,9 +68,76 @@ pub struct Outcome {
     pub coverage: Coverage,
 }
 
+/// A machine that runs, with the expectations of its scenario if they are looked at.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    machine: Machine,
+    checker: Option<Checker>,
+}
+
+impl Subject {
+    /// A machine that has not begun. With a checker what it expects must hold, too, whatever is held back.
+    #[must_use]
+    pub fn new(machine: Machine, checker: Option<Checker>) -> Self {
+        Self { machine, checker }
+    }
+
+    fn step(&mut self) -> StepOutcome {
+        let Some(checker) = &mut self.checker else { return self.machine.step(&mut Records::silent()) };
+        let mut records = Records { on: true, list: Vec::new() };
+        let outcome = self.machine.step(&mut records);
+        checker.observe(&self.machine, &records.list);
+        outcome
+    }
+
+    fn run_until(&mut self, event: EventNumber) {
+        if self.checker.is_none() {
+            self.machine.run_until(event);
+            return;
+        }
+        while self.machine.event() < event && self.step() == StepOutcome::Ran {}
+    }
+
+    fn has_failed(&self) -> bool {
+        let expected = self.checker.as_ref().is_some_and(|checker| !checker.failures().is_empty());
+        expected || !self.machine.violations().is_empty()
+    }
+
+    /// What comes next comes so many cycles later: an event of its own, as a recording has it. `false` if what comes next is done
+    /// from outside, as the scenario says.
+    fn hold(&mut self, cycles: u64) -> bool {
+        let is_next = self.machine.plan_here(planned(self.machine.event(), cycles));
+        if is_next {
+            self.step();
+        }
+        is_next
+    }
+
+    /// What is wrong with a run whose last step came to this.
+    fn wrong(&mut self, outcome: StepOutcome) -> Option<(&'static str, String)> {
+        if let Some(violation) = self.machine.violations().first() {
+            return Some((violation.rule, violation.text.to_string()));
+        }
+        self.unmet().or_else(|| unended(&self.machine, outcome)).or_else(|| {
+            let (machine, checker) = (&self.machine, self.checker.as_mut()?);
+            checker.finish(machine, &checker.how_ended(outcome, || machine.tasks())?);
+            self.unmet()
+        })
+    }
+
+    /// The first expectation that does not hold.
+    fn unmet(&self) -> Option<(&'static str, String)> {
+        let failure = self.checker.as_ref()?.failures().first()?;
+        Some((EXPECTATION, failure.message.clone()))
+    }
+}
+
+/// What is broken if not a rule, but an expectation of the scenario.
+pub const EXPECTATION: &str = "expectation";
+
 /// What the threads share.
 struct Search<'a> {
-    begun: &'a Machine,
+    begun: &'a Subject,
     limits: Limits,
     durations: Vec<u64>,
     /// Events of a run at most.
@@ -94,7 +162,7 @@ struct Run {
 }
 
 /// Makes the runs of a machine that has not begun. `go_on` is asked now and then.
-pub fn explore(begun: &Machine, limits: Limits, mut go_on: impl FnMut(Counts) -> bool) -> Outcome {
+pub fn explore(begun: &Subject, limits: Limits, mut go_on: impl FnMut(Counts) -> bool) -> Outcome {
     let mut search = Search {
         begun,
         limits,
@@ -145,8 +213,9 @@ impl Search<'_> {
 
     /// The run in which nothing is held back: its events and cycles.
     fn undisturbed(&self) -> (u64, u64) {
-        let mut machine = self.begun.clone();
-        self.finish(&mut machine, 0, &Run::default(), &mut Coverage::default());
+        let mut subject = self.begun.clone();
+        self.finish(&mut subject, 0, &Run::default(), &mut Coverage::default());
+        let machine = &subject.machine;
         (machine.event(), machine.time_base().cycle(machine.tick()))
     }
 
@@ -182,15 +251,15 @@ impl Search<'_> {
 
     /// Takes positions for the first hold until there are no more. What was found already leaves only earlier ones.
     fn sweep(&self, level: u32, end: u64, coverage: &mut Coverage) {
-        let mut machine = self.begun.clone();
+        let mut subject = self.begun.clone();
         loop {
             let event = self.next.fetch_add(1, Ordering::Relaxed);
             let first = self.lock().as_ref().and_then(|(_, found)| found.holds.first().copied());
             if event >= end || first.is_some_and(|first| first.event < event) || self.is_done() {
                 return;
             }
-            machine.run_until(event);
-            self.hold_here(&machine, level, &mut Run::default(), coverage);
+            subject.run_until(event);
+            self.hold_here(&subject, level, &mut Run::default(), coverage);
         }
     }
 
@@ -202,33 +271,34 @@ impl Search<'_> {
     }
 
     /// What comes next is held back by each duration, and then as many more as are left.
-    fn hold_here(&self, machine: &Machine, left: u32, run: &mut Run, coverage: &mut Coverage) {
+    fn hold_here(&self, subject: &Subject, left: u32, run: &mut Run, coverage: &mut Coverage) {
+        let event = subject.machine.event();
         for &cycles in &self.durations {
             if self.is_done() {
                 return;
             }
-            run.holds.push(Hold { event: machine.event(), cycles });
-            let mut other = machine.clone();
-            if !hold(&mut other, cycles) {
+            run.holds.push(Hold { event, cycles });
+            let mut other = subject.clone();
+            if !other.hold(cycles) {
                 run.holds.pop();
                 return;
             }
             if left > 1 {
                 while self.is_under_way(&other) && !self.is_done() {
                     self.hold_here(&other, left - 1, run, coverage);
-                    if other.step(&mut Records::silent()) != StepOutcome::Ran {
+                    if other.step() != StepOutcome::Ran {
                         break;
                     }
                 }
             } else {
-                self.finish(&mut other, machine.event(), run, coverage);
+                self.finish(&mut other, event, run, coverage);
             }
             run.holds.pop();
         }
     }
 
-    fn is_under_way(&self, machine: &Machine) -> bool {
-        machine.violations().is_empty() && machine.event() < self.longest && !machine.is_finished()
+    fn is_under_way(&self, subject: &Subject) -> bool {
+        !subject.has_failed() && subject.machine.event() < self.longest && !subject.machine.is_finished()
     }
 
     /// Runs by chance: each holds back some events, and depends on its number and the seed alone.
@@ -243,39 +313,37 @@ impl Search<'_> {
             let mut places: Vec<u64> = (0..level).map(|which| dice(2 * which, length)).collect();
             places.sort_unstable();
             places.dedup();
-            let mut machine = self.begun.clone();
+            let mut subject = self.begun.clone();
             let mut run = Run { number, holds: Vec::new() };
             for (place, which) in places.into_iter().zip(0..) {
-                machine.run_until(place);
+                subject.run_until(place);
                 let choice = dice(2 * which + 1, self.durations.len() as u64) as usize;
-                let Some(&cycles) = self.durations.get(choice).filter(|_| machine.event() == place) else {
-                    break;
-                };
-                if hold(&mut machine, cycles) {
+                let is_there = subject.machine.event() == place;
+                let Some(&cycles) = self.durations.get(choice).filter(|_| is_there) else { break };
+                if subject.hold(cycles) {
                     run.holds.push(Hold { event: place, cycles });
                 }
             }
-            self.finish(&mut machine, 0, &run, coverage);
+            self.finish(&mut subject, 0, &run, coverage);
         }
     }
 
     /// Runs a machine to its end, and keeps what is wrong with it. `from` is where this run parts from another one.
-    fn finish(&self, machine: &mut Machine, from: u64, run: &Run, coverage: &mut Coverage) {
-        let mut silent = Records::silent();
+    fn finish(&self, subject: &mut Subject, from: u64, run: &Run, coverage: &mut Coverage) {
         let mut outcome = StepOutcome::Ran;
-        let may_go_on = |machine: &Machine| {
-            machine.violations().is_empty() && machine.event() < self.longest && !self.is_stopped()
+        let may_go_on = |subject: &Subject| {
+            !subject.has_failed() && subject.machine.event() < self.longest && !self.is_stopped()
         };
-        while outcome == StepOutcome::Ran && may_go_on(machine) {
-            outcome = machine.step(&mut silent);
+        while outcome == StepOutcome::Ran && may_go_on(subject) {
+            outcome = subject.step();
         }
         self.runs.fetch_add(1, Ordering::Relaxed);
-        self.events.fetch_add(machine.event().saturating_sub(from), Ordering::Relaxed);
-        coverage.count(machine);
+        self.events.fetch_add(subject.machine.event().saturating_sub(from), Ordering::Relaxed);
+        coverage.count(&subject.machine);
         if self.is_stopped() {
             return;
         }
-        let Some((rule, text)) = wrong(machine, outcome) else { return };
+        let Some((rule, text)) = subject.wrong(outcome) else { return };
         let ours = Found { rule, text, holds: run.holds.clone() };
         let mut found = self.lock();
         if found.as_ref().is_none_or(|(number, other)| (run.number, &ours.holds) < (*number, &other.holds)) {
@@ -328,21 +396,8 @@ fn planned(event: EventNumber, cycles: u64) -> Planned {
     Planned { event, text: format!("hold {cycles}").into(), change: Change::Hold(cycles) }
 }
 
-/// What comes next comes so many cycles later: an event of its own, as a recording has it. `false` if what comes next is done
-/// from outside, as the scenario says.
-fn hold(machine: &mut Machine, cycles: u64) -> bool {
-    let is_next = machine.plan_here(planned(machine.event(), cycles));
-    if is_next {
-        machine.step(&mut Records::silent());
-    }
-    is_next
-}
-
-/// What is wrong with a run that has ended so.
-fn wrong(machine: &Machine, outcome: StepOutcome) -> Option<(&'static str, String)> {
-    if let Some(violation) = machine.violations().first() {
-        return Some((violation.rule, violation.text.to_string()));
-    }
+/// The work that has not ended after a step that came to this.
+fn unended(machine: &Machine, outcome: StepOutcome) -> Option<(&'static str, String)> {
     match outcome {
         StepOutcome::Finished => None,
         StepOutcome::Stuck => Some(("deadlock", "nothing can move, and there is work left".to_owned())),

@@ -167,12 +167,14 @@ fn a_core_reads_nothing_old_beside_a_gpu_that_takes_no_part() {
         assert_eq!((outcome.bound, outcome.violations), (None, Vec::new()), "{with:?} {set:?}");
     }
     // The directory is full, and two compute units share what one of them asks for, or wait for an answer each.
-    for (shape, set) in [
-        ("selective-full", &[][..]),
-        ("selective-host", &["gpu.cu.count=2"]),
-        ("selective-host", &["gpu.cu.count=2", "network.transfers=sectors", naive[0], naive[1]]),
+    let sectors = "explore.accesses=[\"load 0x1000 2\", \"load 0x1020\", \"store 0x1000\"]";
+    let first = ["gpu.l1.protocol=selective-l1", "gpu.l2.protocol=selective-l1"];
+    for (shape, with, set) in [
+        ("selective-full", &[][..], &[][..]),
+        ("selective-host", &[], &["gpu.cu.count=2"]),
+        ("selective-host", &[sectors], &["gpu.cu.count=2", "network.transfers=sectors", first[0], first[1]]),
     ] {
-        let outcome = look(shape, &[], set, &[]);
+        let outcome = look(shape, with, set, &[]);
         assert_eq!((outcome.bound, outcome.violations), (None, Vec::new()), "{shape} {set:?}");
     }
     for (fault, shape, with) in [

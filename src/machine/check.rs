@@ -10,8 +10,9 @@ use super::{Machine, Transaction, Violation};
 use crate::model::access::{Access, AccessKind};
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
+use crate::model::inspect::Inspect;
 use crate::model::record::What;
-use crate::model::time::Tick;
+use crate::model::time::{EventNumber, Tick};
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
 use crate::protocol::outbox::{About, Breach, Completion, Outbox};
@@ -61,8 +62,15 @@ impl Byte {
     }
 }
 
+/// The rule that whoever may write is alone.
+const SINGLE_WRITER: &str = "single-writer";
+
 /// The rule that a transaction breaks which outlives its limit.
 const OVERDUE: &str = "overdue";
+
+/// The rule that something goes on to happen but for warps that spin, and every how many events that is looked at.
+const SPINNING: &str = "livelock";
+const SPIN_EVENTS: EventNumber = 1 << 16;
 
 /// What the checks remember.
 #[derive(Clone, Debug)]
@@ -242,6 +250,9 @@ impl Machine {
         if self.now > self.overdue_after {
             self.check_overdue(out);
         }
+        if self.event.is_multiple_of(SPIN_EVENTS) {
+            self.check_spinning(out);
+        }
         self.check_pages(out);
         let Some(checker) = self.checker.as_mut() else { return };
         let touched = std::mem::take(&mut checker.touched);
@@ -267,15 +278,31 @@ impl Machine {
         }
     }
 
-    /// Whether a transaction was found to have outlived its limit.
+    /// Whether something was found that need not end: a transaction has outlived its limit, or all that is left of the work spins.
     #[must_use]
-    pub fn has_overdue(&self) -> bool {
-        self.violations.iter().any(|violation| violation.rule == OVERDUE)
+    pub fn is_stalled(&self) -> bool {
+        self.violations.iter().any(|violation| [OVERDUE, SPINNING].contains(&violation.rule))
+    }
+
+    /// All that is left of the work spins, as it did so many events ago. What was stored before has come to where it can be read
+    /// since, and nobody is left to store.
+    fn check_spinning(&mut self, out: &mut Outbox) {
+        let spinners = self.lone_spinners();
+        let (is_so_still, first) = (spinners == self.spinning, spinners.first().copied());
+        self.spinning = spinners;
+        let Some((at, slot, since)) = first.filter(|_| is_so_still && !self.is_stalled()) else { return };
+        let more = match self.spinning.len() - 1 {
+            0 => String::new(),
+            others => format!(" and {others} more"),
+        };
+        let cycle = self.time_base().cycle(since);
+        let text = format!("warp {slot}{more} spins since cycle {cycle} on what nobody is left to store");
+        self.violate(at, About::default(), SPINNING, &text, out);
     }
 
     /// One violation in a run.
     fn tell_overdue(&mut self, txn: &Transaction, how: &str, out: &mut Outbox) {
-        if self.has_overdue() {
+        if self.is_stalled() {
             return;
         }
         let Some(at) = self.agents.get(txn.agent).map(|agent| agent.config.id) else { return };
@@ -300,17 +327,18 @@ impl Machine {
     }
 
     fn find_breach(&self, range: Range, homes: &Homes) -> Option<(ComponentId, &'static str, String)> {
-        let mut may_be_written = false;
+        let mut is_claimed = false;
         let unlisted = self.tracked().find_map(|node| {
             let mut held = node.held(range);
             held.find_map(|entry| {
-                may_be_written |= node.config.table.is_exclusive(entry.state);
+                is_claimed |=
+                    node.config.table.is_owner(entry.state) || node.config.table.is_exclusive(entry.state);
                 self.holder_breach(node, entry, homes)
             })
         });
         let leaves = || if self.fixed.coherent { self.writer_breach(range, homes) } else { None };
         let writer = || leaves().or_else(|| self.sibling_breach(range, homes));
-        unlisted.or_else(|| if may_be_written { writer() } else { None })
+        unlisted.or_else(|| if is_claimed { writer() } else { None })
     }
 
     /// The caches whose copies their parents list.
@@ -337,24 +365,34 @@ impl Machine {
         Some((node.id(), rule, text))
     }
 
-    /// A cache that may write without asking, or below which somebody may, is alone among those of its parent.
+    /// A cache that may write without asking, or below which somebody may, is alone among those of its parent; and one that owns a
+    /// block is its only owner there.
     fn sibling_breach(&self, range: Range, homes: &Homes) -> Option<(ComponentId, &'static str, String)> {
         self.tracked().find_map(|node| {
-            let mut exclusive = node.held(range).filter(|line| node.config.table.is_exclusive(line.state));
-            exclusive.find_map(|line| {
+            let table = &node.config.table;
+            let mut claims =
+                node.held(range).filter(|line| table.is_exclusive(line.state) || table.is_owner(line.state));
+            claims.find_map(|line| {
+                let is_alone = table.is_exclusive(line.state);
                 let parent = node.config.parent(line.block, homes);
                 let span = Range::new(line.block, node.config.block);
                 let mut others = self.tracked().filter(|other| {
                     other.id() != node.id() && other.config.parent(line.block, homes) == parent
                 });
-                let (other, copy) = others.find_map(|other| Some((other, other.held(span).next()?)))?;
-                Some(self.two_holders((node, line), (other, copy)))
+                let (other, copy) = others.find_map(|other| {
+                    let mut held = other.held(span);
+                    let copy = held.find(|copy| is_alone || other.config.table.is_owner(copy.state))?;
+                    Some((other, copy))
+                })?;
+                let rule = if is_alone { SINGLE_WRITER } else { "single-owner" };
+                Some(self.two_holders(rule, (node, line), (other, copy)))
             })
         })
     }
 
     fn two_holders(
         &self,
+        rule: &'static str,
         (writer, line): (&Node, &Entry),
         (other, copy): (&Node, &Entry),
     ) -> (ComponentId, &'static str, String) {
@@ -367,7 +405,7 @@ impl Machine {
             path(other),
             copy.state
         );
-        (writer.id(), "single-writer", text)
+        (writer.id(), rule, text)
     }
 
     /// The memory that a node's copies of an address come from: where data are copied, each side has one.
@@ -398,7 +436,7 @@ impl Machine {
                 Some((node, line, other, copy))
             })
         })?;
-        Some(self.two_holders((writer, line), (other, copy)))
+        Some(self.two_holders(SINGLE_WRITER, (writer, line), (other, copy)))
     }
 
     /// All is quiet: every store must still be somewhere.

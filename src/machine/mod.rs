@@ -275,6 +275,8 @@ pub struct Machine {
     transaction_limit: Option<u64>,
     /// Until after this tick none can be over it.
     overdue_after: Tick,
+    /// The warps that were all that was left of the work when that was last looked at, and spun.
+    spinning: Vec<(ComponentId, u32, Tick)>,
     finished_checked: bool,
     buffers: Option<Box<Buffers>>,
     /// Per node and virtual network, lanes out of it that have no room. Follows from the channels.

@@ -75,6 +75,7 @@ impl Draft {
             Some(Value::Table(brought)) => brought,
             _ => Table::new(),
         };
+        let is_replaced = head.contains_key("protocol");
         if let MachineChoice::Named(name) = &scenario.file.machine {
             let found = scenario.shelf.find(Kind::Machine, &name.value)?;
             // As they are looked up for a run: where its machine is, else beside the scenario.
@@ -87,17 +88,24 @@ impl Draft {
                 }
             } else {
                 let mut machine = parse(&found.source)?;
+                machine.retain(|key, _| !is_replaced || key != "protocol");
                 protocols(&mut machine, &scenario.shelf.in_folder(found.folder), &mut brought)?;
                 lay(&mut machine, changes);
                 head.insert("machine".into(), Value::Table(machine));
             }
         } else if let Some(Value::Table(machine)) = head.get_mut("machine") {
+            machine.retain(|key, _| !is_replaced || key != "protocol");
             protocols(machine, &scenario.shelf, &mut brought)?;
             protocols(&mut changes, &scenario.shelf, &mut brought)?;
             lay(machine, changes);
         }
         if let Some(Value::String(name)) = head.get_mut("protocol") {
             *name = anywhere(name, &scenario.shelf, &mut brought)?;
+            // The machine's own need not be there.
+            let name = Value::String(name.clone());
+            if let Some(Value::Table(machine)) = head.get_mut("machine") {
+                machine.insert("protocol".into(), name);
+            }
         }
         if !brought.is_empty() {
             head.insert("protocols".into(), Value::Table(brought));
@@ -358,6 +366,24 @@ mod tests {
         assert_eq!(digest(&again), digest(&recorded));
         let bundled = Scenario::parse(Source::new("t", text.replace("'vi'", "'mesi'")), None).unwrap();
         assert_eq!(digest(&again), digest(&bundled));
+    }
+
+    #[test]
+    fn a_protocol_that_another_one_replaces_need_not_be_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = crate::config::find(Kind::Protocol, "mesi", None).unwrap().source.text;
+        std::fs::write(folder.path().join("own.toml"), &*own).unwrap();
+        let machine = crate::config::find(Kind::Machine, "tiny/umh-2gpu", None).unwrap().source.text;
+        let machine = machine.replacen("protocol = \"nmoesi\"", "protocol = \"./own.toml\"", 1);
+        assert!(machine.contains("own.toml"), "{machine}");
+        std::fs::write(folder.path().join("machine.toml"), machine).unwrap();
+        let text = "machine = './machine.toml'\nprotocol = 'moesi'\n\
+                    [[do]]\nby = 'gpu0.cu0'\nstore = { address = 0x1000, bytes = '07' }\n";
+        let scenario = Scenario::parse(Source::new("t", text), Some(folder.path().to_path_buf())).unwrap();
+        let draft = Draft::of(&scenario, &Options::default()).unwrap();
+        assert!(!draft.text().contains("own"), "{}", draft.text());
+        drop(folder);
+        assert_eq!(draft.scenario("t").unwrap().machine(&[]).unwrap().protocol, "moesi");
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub struct Runner {
     ended: Option<Ended>,
     /// The digests that were recorded, of a recording.
     recorded: Option<Verifier>,
+    /// What the exploration that has made a recording found at its end, which need not be seen in the machine: that a request waits
+    /// for ever, say.
+    found: Option<String>,
     /// How the machine was after its last event, once it has been told.
     last: Option<Mark>,
 }
@@ -47,13 +50,14 @@ impl Runner {
     pub fn new(machine: Machine, checker: Checker, listen: bool) -> Self {
         let on = listen || checker.needs_records();
         let records = Records { on, list: Vec::new() };
-        Self { machine, checker, records, ended: None, recorded: None, last: None }
+        Self { machine, checker, records, ended: None, recorded: None, found: None, last: None }
     }
 
     /// The same, of a recording: its states must be those that were recorded.
     #[must_use]
     pub fn as_recorded(self, recording: &Recording) -> Self {
-        Self { recorded: Some(Verifier::new(&self.machine, recording.digests())), ..self }
+        let found = recording.end.as_ref().and_then(|end| end.found.clone());
+        Self { recorded: Some(Verifier::new(&self.machine, recording.digests())), found, ..self }
     }
 
     #[must_use]
@@ -138,6 +142,10 @@ impl Runner {
         }
         self.last = Some(Mark::of(&self.machine));
         self.checker.finish(&self.machine, &ended);
+        if let Some(found) = self.found.take().filter(|_| self.checker.failures().is_empty()) {
+            self.checker
+                .fail_here(&self.machine, format!("the exploration that has recorded this found {found}"));
+        }
         let mut report = self.so_far(ended);
         // Whoever waited for an event after the limit waited until then.
         if let Ended::Limit(cycle, _) = report.ended {

@@ -12,7 +12,7 @@ use crate::cli::exit::{Ended, Status, Trouble};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::diagnostic::Diagnostic;
-use crate::explore::holds::{Found, Limits, Outcome, explore, told};
+use crate::explore::holds::{EXPECTATION, Found, Limits, Outcome, Subject, explore, told};
 use crate::explore::search::{Bound, Counts};
 use crate::machine::Machine;
 use crate::recording::Input;
@@ -32,7 +32,13 @@ struct Done<'a> {
 impl Explore {
     pub(super) fn hold_back(&self, most: u64, interrupt: &Interrupt) -> Ended {
         let (scenario, options) = self.read()?;
-        let begun = scenario.prepare(&Options { checks: Some(true), ..options.clone() })?.machine;
+        let prepared = scenario.prepare(&Options { checks: Some(true), ..options.clone() })?;
+        let begun = prepared.machine;
+        let checker = self.expect.then_some(prepared.checker);
+        if checker.as_ref().is_some_and(|checker| checker.expectations().is_empty()) {
+            let error = Diagnostic::new(format!("{} expects nothing", self.scenario));
+            return Err(Box::new(error.expected("[[expect]], or no --expect")).into());
+        }
         if begun.is_finished() {
             let error =
                 Diagnostic::new(format!("{} has no work whose events could be held back", self.scenario));
@@ -41,7 +47,7 @@ impl Explore {
         interrupt.heed();
         let start = Instant::now();
         let go_on = watch(interrupt, start, |counts, seconds| self.held(counts, seconds));
-        let outcome = explore(&begun, self.limits(most), go_on);
+        let outcome = explore(&Subject::new(begun.clone(), checker), self.limits(most), go_on);
         let seconds = start.elapsed().as_secs_f64();
         let found = outcome.found.as_ref();
         let recording = found.map(|found| self.keep(found, &scenario, &options)).transpose()?.flatten();
@@ -82,13 +88,16 @@ impl Explore {
         options: &Options,
     ) -> Result<Option<PathBuf>, Trouble> {
         let path = self.record.clone();
-        let path = path.unwrap_or_else(|| counterexample::usual_path(&self.scenario, found.rule));
+        let path = path.unwrap_or_else(|| {
+            counterexample::usual_path(&self.scenario, self.protocol.as_deref(), found.rule)
+        });
         let held = found.holds.iter().map(|hold| (hold.event, Input::Hold(hold.cycles.to_string())));
         let mut inputs = scenario.inputs(options)?;
         inputs.extend(held);
         inputs.sort_by_key(|(event, _)| *event);
         let options = Options { inputs, checks: Some(true), ..options.clone() };
-        Ok(written(counterexample::write_run(&path, scenario, &self.scenario, &options), path))
+        let failed = (found.rule == EXPECTATION).then_some(found.text.as_str());
+        Ok(written(counterexample::write_run(&path, scenario, (&self.scenario, &options), failed), path))
     }
 }
 

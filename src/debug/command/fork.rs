@@ -72,8 +72,19 @@ fn fork(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         return Err(rest.missing(format!("what to {verb}; see help fork")));
     }
     let event = session.event();
+    let later = session.inputs().iter().filter(|(at, _)| *at >= event).count();
     session.fork(Input::new(verb, rest.text())?)?;
-    Ok(Effect::Go(Travel::to(event + 1)))
+    let note = (later > 0).then(|| left_out(later));
+    Ok(Effect::SaidAndGo(note.into_iter().collect(), Travel::to(event + 1)))
+}
+
+/// What a run that is left would have been told from outside later is not done in the new one.
+fn left_out(later: usize) -> String {
+    let inputs = if later == 1 { "the input".to_owned() } else { format!("the {later} inputs") };
+    format!(
+        "{inputs} of the run behind this position, such as the steps of an exploration, are of that run and not of this one; \
+         umscope shrink RECORDING --output FILE makes a scenario of a run that fails, which can be run with other tables"
+    )
 }
 
 fn branch(session: &mut Session, arguments: &Arguments) -> Result<Effect> {

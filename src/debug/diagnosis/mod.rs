@@ -182,7 +182,7 @@ impl Diagnosis {
         let shown: Vec<_> = self.transactions.iter().take(VICTIMS).map(|txn| txn.0.to_string()).collect();
         let more = self.transactions.len().saturating_sub(shown.len());
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("none of these can end: {}{more} (info transaction N)", shown.join(", "))
+        format!("none of these can end: {}{more} (why txn N)", shown.join(", "))
     }
 
     /// No transaction is too old: accesses end, and are made again.

@@ -29,14 +29,16 @@ pub struct Sentence {
 impl Sentence {
     pub(super) fn new(wait: &Wait, machine: &Machine) -> Self {
         let names = machine.components();
+        // A message that an exploration takes before it would come has waited for nothing yet.
+        let since = wait.since.min(machine.tick());
         Self {
             from: wait.from,
             to: wait.to,
             who: wait.from.text(names),
             whom: wait.to.text(names),
             waits: wait.text.clone(),
-            since: wait.since,
-            since_cycle: machine.time_base().cycle(wait.since),
+            since,
+            since_cycle: machine.time_base().cycle(since),
             block: wait.block,
             txn: wait.txn,
             event: wait.event,

@@ -213,6 +213,12 @@ fn warps_that_spin_on_what_nobody_stores_are_a_livelock() {
     let found = after("").map(|diagnosis| diagnosis.lines().join("\n")).unwrap_or_default();
     assert!(found.contains("2 warps spin on what nobody is left to store"), "{found}");
     assert!(found.contains("gpu1.cu0 warp 0: spin on load 0x2000 until 01, since cycle 0"), "{found}");
+    // A run ends there by itself, long before its last cycle.
+    let run = Scenario::parse(Source::new("test", spinners.clone()), None).unwrap();
+    let mut machine = run.prepare(&Options::default()).unwrap().machine;
+    machine.run_until(140_000);
+    let stalled: Vec<_> = machine.violations().iter().map(|one| (one.rule, one.event)).collect();
+    assert_eq!(stalled, [("livelock", 2 << 16)]);
     // A run at its limit is judged like any other.
     let limited =
         Scenario::parse(Source::new("test", format!("max-cycles = 2000\n{spinners}")), None).unwrap();

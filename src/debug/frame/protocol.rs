@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::{CellCount, Inspect};
+use crate::model::message::MessageKind;
 use crate::model::record::{Record, What};
 use crate::model::state::{Action, State};
+use crate::protocol::mutation::rule_text;
 use crate::protocol::table::Table;
 
 /// A protocol table as the nodes of one rank use it.
@@ -64,6 +66,36 @@ pub fn views(
         last: last.filter(|cell| ruled.nodes.contains(&cell.at)),
     };
     from.iter().take(1).chain(before).chain(from.iter().skip(1)).map(view).collect()
+}
+
+/// What a table says beside its cells, of nodes with children: how its directory answers each request, and what a node becomes when
+/// dirty bytes come from a child. Of what it speaks, and what it says.
+#[must_use]
+pub fn beside_cells(table: &Table) -> Vec<(String, String)> {
+    let requests = [MessageKind::Read, MessageKind::ReadNc, MessageKind::Write];
+    let answered = requests.into_iter().filter(|request| !table.directory(*request).is_empty());
+    let rules = answered.map(|request| {
+        let words = |rule| rule_text(rule).replace(['{', '}', '"'], "").trim().to_owned();
+        let rules: Vec<String> = table.directory(request).iter().map(|rule| words(*rule)).collect();
+        (format!("directory, {}", request.name()), rules.join("; else "))
+    });
+    let merges = |label: &'static str, all: &[(State, State, State)]| {
+        let mut children: Vec<State> = Vec::new();
+        for (child, ..) in all {
+            if !children.contains(child) {
+                children.push(*child);
+            }
+        }
+        let all = all.to_vec();
+        children.into_iter().map(move |child| {
+            let own = all.iter().filter(|(from, ..)| *from == child);
+            let words: Vec<String> = own.map(|(_, before, after)| format!("{before}>{after}")).collect();
+            (format!("{label} of {child}"), words.join(", "))
+        })
+    };
+    let merged: Vec<_> = merges("dirty bytes", &table.merge).collect();
+    let answers = if table.answer_merge == table.merge { &[][..] } else { &table.answer_merge };
+    rules.chain(merged).chain(merges("dirty answer", answers)).collect()
 }
 
 impl Ruled {

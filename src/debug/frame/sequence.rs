@@ -36,15 +36,25 @@ pub struct SequenceStep {
     pub what: StepKind,
 }
 
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    UnderWay,
+    /// At a cycle.
+    Delivered(u64),
+    /// An injected fault has lost it.
+    Lost,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepKind {
-    /// A message, with the cycle of its delivery (`None`: it is on its way).
+    /// A message, and what became of it.
     Message {
         from: ComponentId,
         to: ComponentId,
         label: String,
         data: bool,
-        delivered: Option<u64>,
+        fate: Fate,
     },
     Transition {
         at: ComponentId,
@@ -109,11 +119,12 @@ impl Sequence {
                     to: message.to,
                     label: text::message(message),
                     data: message.has_data,
-                    delivered: None,
+                    fate: Fate::UnderWay,
                 };
                 self.step(record, what);
             }
             What::Delivery(message) => self.deliver(message, record.cycle),
+            What::Fault { name: "lose-message" } => self.lose(record),
             What::Transition { from, to, action } => {
                 self.lifeline(record.at);
                 self.step(
@@ -174,15 +185,25 @@ impl Sequence {
     fn deliver(&mut self, message: &Message, cycle: u64) {
         let name = text::message(message);
         for step in &mut self.steps {
-            if let StepKind::Message { from, to, label, delivered, .. } = &mut step.what
-                && delivered.is_none()
+            if let StepKind::Message { from, to, label, fate, .. } = &mut step.what
+                && *fate == Fate::UnderWay
                 && *from == message.from
                 && *to == message.to
                 && *label == name
             {
-                *delivered = Some(cycle);
+                *fate = Fate::Delivered(cycle);
                 return;
             }
+        }
+    }
+
+    /// What a node has sent last is lost.
+    fn lose(&mut self, record: &Record) {
+        let sent = self.steps.last_mut().filter(|step| step.id.event == record.id.event);
+        if let Some(StepKind::Message { from, fate, .. }) = sent.map(|step| &mut step.what)
+            && *from == record.at
+        {
+            *fate = Fate::Lost;
         }
     }
 }

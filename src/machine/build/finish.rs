@@ -97,6 +97,7 @@ impl Builder<'_> {
             injected: Injected::default(),
             transaction_limit: None,
             overdue_after: 0,
+            spinning: Vec::new(),
             finished_checked: false,
             buffers: None,
             laden: Bits::new(channel_count),

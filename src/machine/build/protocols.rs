@@ -147,7 +147,11 @@ impl Builder<'_> {
         });
         let Some(wrong) = unknown.or(unanswered).or(unheard).or(unasked) else { return Ok(()) };
         let message = format!("{to} keeps to {}, which {wrong}", table.name);
-        let expected = "protocols that go together, or one and the same for both";
+        let expected = if table.name == above.name {
+            "an answer to what its own caches ask: a rule of [directory], and cells that grant"
+        } else {
+            "protocols that go together, or one and the same for both"
+        };
         Err(Box::new(Diagnostic::new(message).expected(expected)))
     }
 

@@ -1,7 +1,7 @@
 //! The protocol's table: what each state does on each action, how often that happened, and what happened last.
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::protocol::ProtocolView;
+use crate::debug::frame::protocol::{ProtocolView, beside_cells};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::protocol::table::{Cell, Next, Step};
@@ -73,7 +73,17 @@ fn table(frame: &Frame, canvas: &mut Canvas, top: u16, view: &ProtocolView) -> u
         y += 1;
     }
     summary(frame, canvas, y, view);
-    y + 1
+    if !view.inner {
+        return y + 1;
+    }
+    let beside = beside_cells(table);
+    let label = beside.iter().map(|(about, _)| about.len()).max().unwrap_or(0) as u16;
+    y += 1;
+    for (about, says) in beside {
+        canvas.text(1, y, &about, Role::Dim);
+        y = canvas.paragraph(label + 3, y, &says, Role::Text);
+    }
+    y
 }
 
 /// `read` and `write` are what the parent asks.

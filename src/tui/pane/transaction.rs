@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::sequence::{Sequence, SequenceStep, StepKind};
+use crate::debug::frame::sequence::{Fate, Sequence, SequenceStep, StepKind};
 use crate::debug::frame::text::{self, plural};
 use crate::model::component::ComponentId;
 use crate::model::page_view::FaultView;
@@ -230,9 +230,9 @@ fn row(frame: &Frame, canvas: &mut Canvas, y: u16, lines: &Lines, step: &Sequenc
         canvas.text(0, y, "▸", Role::Changed);
     }
     match &step.what {
-        StepKind::Message { from, to, label, data, delivered } => {
+        StepKind::Message { from, to, label, data, fate } => {
             if let Some((from, to)) = lines.of(*from).zip(lines.of(*to)) {
-                arrow(canvas, y, (from, to), label, *data, delivered.is_none());
+                arrow(canvas, y, (from, to), label, *data, *fate);
             }
         }
         StepKind::Transition { at, from, to, .. } => {
@@ -255,7 +255,12 @@ fn row(frame: &Frame, canvas: &mut Canvas, y: u16, lines: &Lines, step: &Sequenc
     }
 }
 
-fn arrow(canvas: &mut Canvas, y: u16, (from, to): (u16, u16), label: &str, data: bool, flying: bool) {
+fn arrow(canvas: &mut Canvas, y: u16, (from, to): (u16, u16), label: &str, data: bool, fate: Fate) {
+    let (flying, to_right, to_left) = match fate {
+        Fate::UnderWay => (true, "…", "…"),
+        Fate::Delivered(_) => (false, "▶", "◀"),
+        Fate::Lost => (true, "✗", "✗"),
+    };
     let (left, right) = (from.min(to), from.max(to));
     let room = right.saturating_sub(left + 1);
     let dash = match (flying, data) {
@@ -277,10 +282,10 @@ fn arrow(canvas: &mut Canvas, y: u16, (from, to): (u16, u16), label: &str, data:
     let at = start + (space.saturating_sub(label.width() as u16)) / 2;
     canvas.text(at, y, &label, role);
     if to > from {
-        canvas.text(right - 1, y, if flying { "…" } else { "▶" }, role);
+        canvas.text(right - 1, y, to_right, role);
         canvas.text(left, y, "├", Role::Border);
     } else {
-        canvas.text(left + 1, y, if flying { "…" } else { "◀" }, role);
+        canvas.text(left + 1, y, to_left, role);
         canvas.text(right, y, "┤", Role::Border);
     }
 }

@@ -48,6 +48,44 @@ fn a_rule_of_selective_caching_that_is_off_shows_where_it_applies() {
     assert!(elsewhere.code == Some(0) && elsewhere.stdout.contains("with keep-host-lines nothing broke"));
 }
 
+/// An owner that is told of a reader stays one in this table, and the reader is granted the same.
+#[test]
+fn two_owners_are_found_in_all_orders_and_in_the_run_that_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("found.rec").display().to_string();
+    let rule = "directory read 1 = { when = \"owned by another\", probe = \"read owner\", grant = \"O\" }";
+    let changed = ["--protocol", "moesi", "--mutate", rule, "--record", &path];
+    let explored = call(&[&["explore", "explore/two-l1"][..], &changed].concat());
+    assert!(explored.code == Some(1) && explored.stdout.contains("single-owner: "), "{explored:?}");
+    let made = call(&["run", &path, "--format", "json"]);
+    assert!(made.code == Some(1) && made.stdout.contains(" in O while "), "{made:?}");
+    let whole = call(&["explore", "explore/two-l1", "--protocol", "moesi"]);
+    assert!(whole.code == Some(0) && whole.stdout.contains("no rule was broken by moesi"), "{whole:?}");
+}
+
+/// Of a run, where all orders are gone through, nothing is looked at; with events held back all of it is, if that is asked for.
+#[test]
+fn what_a_scenario_expects_must_hold_whatever_is_held_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (file, found) = (path("own.toml"), path("found.rec"));
+    let text = "machine = \"explore/two-l1\"\n[explore]\naccesses = [\"load 0x1000\"]\n\
+                [[do]]\nid = \"first\"\nby = \"gpu0.cu0\"\nload = { address = 0x1000, len = 1 }\n\
+                [[do]]\ndelay = 600\nby = \"gpu0.cu1\"\nstore = { address = 0x1000, bytes = \"07\" }\n\
+                [[expect]]\nafter = \"first\"\nthat = \"result of first is 0\"\n";
+    std::fs::write(&file, text).unwrap();
+    let all = call(&["explore", &file]);
+    assert!(all.code == Some(0) && all.stderr.contains("[[do]] and other work, [[expect]]"), "{all:?}");
+    assert_eq!(call(&["explore", &file, "--hold", "1"]).code, Some(0));
+    let held = call(&["explore", &file, "--hold", "1", "--expect", "--record", &found]);
+    assert!(held.code == Some(1) && held.stdout.contains("expectation: "), "{held:?}");
+    let made = call(&["run", &found]);
+    assert!(made.code == Some(1) && made.stdout.contains("result of first is 0"), "{made:?}");
+    assert_eq!(call(&["replay", &found]).code, Some(0));
+    let none = call(&["explore", "explore/sockets", "--hold", "1", "--expect"]);
+    assert!(none.code == Some(2) && none.stderr.contains("expects nothing"), "{none:?}");
+}
+
 /// The accesses of an exploration are made by hand: no warp waits for them.
 #[test]
 fn what_exploration_finds_can_be_looked_into_and_kept_as_a_scenario() {
@@ -240,6 +278,8 @@ fn who_can_wait_for_ever_is_looked_for_where_all_states_are_there() {
     assert_eq!(starved.code, Some(1), "{starved:?}");
     assert!(starved.stdout.contains("starvation: an access of gpu0.cu2.l1 waits for ever"), "{starved:?}");
     assert_eq!(call(&["replay", &path]).code, Some(0));
+    let made = call(&["run", &path]);
+    assert!(made.code == Some(1) && made.stdout.contains("found starvation: "), "{made:?}");
     // Nothing in the machine says so: who opens the recording is told.
     let told = run(umscope(), &["debug", &path, "--no-tui"], "reverse-step\nstep\n");
     assert_eq!(

@@ -20,6 +20,19 @@ fn row<'a>(screen: &'a str, node: &str) -> &'a str {
 }
 
 #[test]
+fn a_message_that_is_lost_is_not_drawn_as_one_on_its_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("lost.toml").display().to_string();
+    let text = "machine = \"tiny/umh-2gpu\"\nends = \"deadlock\"\n[[fault]]\nname = \"lose-message\"\nmessage = \"read\"\n\
+                [[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x1000, len = 1 }\n";
+    fs::write(&file, text).unwrap();
+    let lost = screen(&file, "100", "120x40");
+    assert!(lost.lines().any(|line| line.contains("read") && line.contains("✗│")), "{lost}");
+    let whole = screen("umh/fig5-a", "22", "120x40");
+    assert!(whole.lines().any(|line| line.contains("read") && line.contains("…│")), "{whole}");
+}
+
+#[test]
 fn the_picture_in_the_readme_is_what_the_program_prints() {
     let readme =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");

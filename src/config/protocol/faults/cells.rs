@@ -151,8 +151,19 @@ impl Study<'_> {
                 _ => continue,
             };
             let message = format!("{what} the dirty bytes that {state} may hold");
-            self.error(&self.place(level, state, action), message, expected);
+            let expected = format!("{expected}{}", self.or_not_there(level, state));
+            self.error(&self.place(level, state, action), message, &expected);
         }
+    }
+
+    /// What takes dirty bytes to a state where no store leaves them may be what is wrong, rather than what becomes of them there.
+    fn or_not_there(&self, level: &Level, state: State) -> String {
+        let Some((from, action)) = level.dirty_from(self.table, state).first().copied() else {
+            return String::new();
+        };
+        let place = self.document.complain(Some(&self.place(level, from, action)), "").position();
+        let line = place.map_or_else(String::new, |(line, _)| format!(" in line {line}"));
+        format!(", or no way for them from {from} to {state} by {}{line}", said(action))
     }
 
     /// Cells that are not there, though what they are for can happen.

@@ -147,13 +147,29 @@ impl Level {
         if state == State::I {
             return Vec::new();
         }
-        let keeps = |action: &Action| match self.cell(table, state, *action).map(|cell| cell.step) {
+        self.keeping(table, state).flat_map(|action| self.after(table, state, action)).collect()
+    }
+
+    /// The columns of a state whose cells keep the bytes of the copy.
+    fn keeping<'a>(&'a self, table: &'a Table, state: State) -> impl Iterator<Item = Action> + 'a {
+        let keeps = move |action: &Action| match self.cell(table, state, *action).map(|cell| cell.step) {
             Some(Step::Hit | Step::Ask(_) | Step::Fetch) => true,
             Some(Step::Ack) => *action == Action::Read,
             _ => false,
         };
-        let actions = REQUESTS.into_iter().chain([Action::Read]).filter(keeps);
-        actions.flat_map(|action| self.after(table, state, action)).collect()
+        REQUESTS.into_iter().chain([Action::Read]).filter(keeps)
+    }
+
+    /// The cells that take dirty bytes along to a state from another one in which they may be.
+    pub fn dirty_from(&self, table: &Table, state: State) -> Vec<(State, Action)> {
+        let others = self.dirty.iter().copied().filter(|from| *from != state);
+        let leads = |from: State| {
+            let actions = self
+                .keeping(table, from)
+                .filter(move |action| self.after(table, from, *action).contains(&state));
+            actions.map(move |action| (from, action))
+        };
+        others.flat_map(leads).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::debug::command::Arguments;
-use crate::debug::frame::protocol::Ruled;
+use crate::debug::frame::protocol::{Ruled, beside_cells};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::component::Components;
@@ -63,6 +63,10 @@ fn lines(ruled: &Ruled, counts: &[CellCount], components: &Components) -> Vec<St
             })
             .collect();
         lines.push(format!("of lines that it may not keep: {}", told.join(", ")));
+    }
+    if ruled.inner {
+        let beside = beside_cells(table).into_iter();
+        lines.extend(beside.map(|(about, says)| format!("{about}: {says}")));
     }
     lines
 }
