@@ -125,9 +125,11 @@ impl Warp {
         self.untranslated.iter().any(|(waited, _)| *waited == page)
     }
 
-    /// Whether the next instruction must wait for one in flight. Nothing passes a spinning load.
+    /// Whether the next instruction must wait for one in flight. Nothing passes a spinning load, nor an access whose page is not
+    /// translated: "the warp that has missed in the TLB will be stalled" (Paged GPU memory, 3.1).
     pub(super) fn must_wait(&self, outstanding: u32) -> bool {
         self.in_flight.len() as u32 >= outstanding.max(1)
+            || !self.untranslated.is_empty()
             || self.in_flight.iter().any(|entry| entry.until.is_some())
     }
 }
