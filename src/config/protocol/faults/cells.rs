@@ -159,11 +159,23 @@ impl Study<'_> {
     /// What takes dirty bytes to a state where no store leaves them may be what is wrong, rather than what becomes of them there.
     fn or_not_there(&self, level: &Level, state: State) -> String {
         let Some((from, action)) = level.dirty_from(self.table, state).first().copied() else {
-            return String::new();
+            return self.or_not_merged(level, state);
         };
         let place = self.document.complain(Some(&self.place(level, from, action)), "").position();
         let line = place.map_or_else(String::new, |(line, _)| format!(" in line {line}"));
         format!(", or no way for them from {from} to {state} by {}{line}", said(action))
+    }
+
+    /// The same of what a child's dirty bytes make of a node.
+    fn or_not_merged(&self, level: &Level, state: State) -> String {
+        let all = self.table.merge.iter().chain(&self.table.answer_merge);
+        let mut leading = all.filter(|(child, own, after)| {
+            *after == state && own != after && self.leaf.dirty.contains(child) && level.has_children
+        });
+        let merged = leading.next();
+        merged.map_or_else(String::new, |(child, own, _)| {
+            format!(", or no way for them from {own} to {state} by [merge] of {child}")
+        })
     }
 
     /// Cells that are not there, though what they are for can happen.

@@ -331,3 +331,19 @@ const CASES: [Case; 31] = [
         "warning: a rule for read before this one always applies",
     ),
 ];
+
+/// Where no store leaves dirty bytes in a state, what takes them there is told beside what becomes of them there.
+#[test]
+fn what_takes_dirty_bytes_to_a_state_is_told_too() {
+    let expected = |line: &str, from: &str, to: &str| {
+        let found = found("nmoesi", line, from, to);
+        let writer = "a writer elsewhere does not get the dirty bytes that S may hold";
+        let fault = found.iter().find(|fault| fault.message == writer).unwrap_or_else(|| panic!("{found:?}"));
+        fault.expected.clone().unwrap_or_default()
+    };
+    let row = bundled("nmoesi").text.lines().position(|line| line.starts_with("N = {")).unwrap() + 1;
+    let cell = expected("N = {", "read = \"ack\"", "read = \"ack > S\"");
+    assert_eq!(cell, format!("`data > I`, or no way for them from N to S by a read probe in line {row}"));
+    let merge = expected("M = { E", "E = \"M\"", "E = \"S\"");
+    assert_eq!(merge, "`data > I`, or no way for them from E to S by [merge] of M");
+}
