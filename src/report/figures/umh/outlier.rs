@@ -18,7 +18,7 @@ pub const FIGURE: Figure = Figure {
 
 const GPUS: u32 = 4;
 
-/// Why it is missed where it is: the links are busy for less than a hundredth of the time under both.
+/// Why it is missed where it is: where the links of small data are idle under both.
 const REASON: &str = "at each launch all warps wait for the same few lines; one that is missing costs a round trip under \
                       zero-copy and comes with its block under UMH, and the links have room for whole blocks";
 
