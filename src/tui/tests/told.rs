@@ -25,6 +25,36 @@ fn what_was_changed_by_hand_happened_at_no_node() {
 }
 
 #[test]
+fn page_down_reads_on_where_the_pane_is_in_view_as_a_whole() {
+    let mut frame = Sample::frame();
+    let lesson = frame.lesson.as_mut().unwrap();
+    let words: Vec<String> = (0..400).map(|number| format!("w{number}")).collect();
+    lesson.said.last_mut().unwrap().text = words.join(" ");
+    (lesson.question, lesson.hunt) = (None, None);
+    let mut app = app(frame, 80, 24);
+    app.focus = Pane::Map;
+    let before = screen(&mut app);
+    assert!(before.contains("▼ more: page down") && !before.contains("w399"), "{before}");
+    for _ in 0..40 {
+        press(&mut app, "pagedown");
+    }
+    let after = screen(&mut app);
+    assert!(app.focus == Pane::Map && !after.contains("▼ more: page down"), "{after}");
+    assert!(!after.contains(" w0 ") && after != before, "{after}");
+}
+
+#[test]
+fn a_fork_looks_at_no_expectation_of_the_run_that_it_left() {
+    let mut session = live::lesson("umh/fig5-c");
+    let commands = ["goto event 51", "fork fault merge-whole-blocks", "end"];
+    let mut app = app(live::frame(&mut session, &commands), 120, 40);
+    app.focus = Pane::Lesson;
+    app.zoom = true;
+    let text = screen(&mut app);
+    assert!(text.contains("are not looked at since the fork") && !text.contains("further on"), "{text}");
+}
+
+#[test]
 fn a_question_stands_above_what_was_told_before_it() {
     let mut session = live::lesson("umh/fig5-b2");
     let mut app = app(live::frame(&mut session, &["set quiz on"]), 80, 24);
