@@ -211,7 +211,10 @@ impl Link {
     pub fn send(&mut self, message: &Message, ready: Tick, now: Tick) -> Tick {
         let size = self.on_the_wire(message.size);
         self.headers += size - u64::from(message.size);
-        if let Some((count, bytes)) = self.carried.get_mut(message.kind as usize) {
+        // What takes nothing of the link, such as the answer to a posted write, is none of its messages.
+        if size > 0
+            && let Some((count, bytes)) = self.carried.get_mut(message.kind as usize)
+        {
             *count += 1;
             *bytes += size;
         }
@@ -408,6 +411,8 @@ pub(super) mod tests {
         assert_eq!(link.history(200), [0.2, 0.0]);
         // The second could have left at 0, might at 4, and found the wire free at 10.
         assert_eq!((link.held_back, link.queued), (4, 6));
+        assert_eq!(link.carried[MessageKind::Writeback as usize], (2, 320));
+        link.transmit(&sized(0), 0, 4);
         assert_eq!(link.carried[MessageKind::Writeback as usize], (2, 320));
         assert_eq!(link.bytes(), 320);
     }

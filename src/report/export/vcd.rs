@@ -13,7 +13,7 @@ use std::io::{self, BufReader, BufWriter, Seek, Write};
 use super::exporter::Export;
 use crate::machine::Machine;
 use crate::model::component::ComponentId;
-use crate::model::inspect::Inspect;
+use crate::model::inspect::{Inspect, WarpState};
 use crate::model::record::{Record, What};
 use crate::model::time::{Tick, TimeBase};
 use crate::report::behind::Behind;
@@ -189,10 +189,11 @@ impl Export for Vcd {
         self.flush(&loads)?;
         self.moment(machine.tick())?;
         writeln!(out, "$version umscope {} $end", env!("CARGO_PKG_VERSION"))?;
+        let warps = WarpState::ALL.map(|state| format!("{} {}", state.letter(), state.name()));
         writeln!(
             out,
-            "$comment States are letters of the protocol, warps r ready, x running, m memory, s MSHR full, q link \
-             full, b barrier, f fence, d done, . none, in ASCII; busy is in percent $end"
+            "$comment States are letters of the protocol, warps {}, in ASCII; busy is in percent $end",
+            warps.join(", ")
         )?;
         writeln!(out, "$timescale {} $end", self.unit.0)?;
         variable::declarations(&self.variables, machine.components(), out)?;
