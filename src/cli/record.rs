@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::exit::Trouble;
 use super::work::Work;
-use crate::diagnostic::cannot;
+use crate::diagnostic::{cannot, create_alone};
 use crate::machine::Machine;
 use crate::recording::{End, Ending, Mark, Marker, Writer};
 use crate::scenario::{Ended, Report};
@@ -26,7 +26,7 @@ impl Recorder {
     pub fn begin(path: &Path, work: &Work) -> Result<Self, Trouble> {
         let recording = work.scenario.recording(&work.name, &work.options)?;
         let begin = || {
-            let mut writer = Writer::begin(BufWriter::new(File::create(path)?), &recording.origin)?;
+            let mut writer = Writer::begin(BufWriter::new(create_alone(path)?), &recording.origin)?;
             recording.inputs.iter().try_for_each(|(event, input)| writer.input(*event, input))?;
             Ok(writer)
         };

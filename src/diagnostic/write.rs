@@ -1,6 +1,6 @@
 //! Files that appear whole or not at all, and what is wrong where they cannot.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -90,6 +90,23 @@ impl Write for WholeFile {
             Sink::Device(file) => file.flush(),
         }
     }
+}
+
+/// A file that is written as it grows, empty, and kept from others who would write to it.
+///
+/// # Errors
+/// If it cannot be written, or somebody else is writing it.
+pub fn create_alone(path: &Path) -> io::Result<File> {
+    let file = File::options().write(true).create(true).truncate(false).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    // Some file systems know no locks.
+    if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        return Err(io::Error::other("another run is writing it"));
+    }
+    file.set_len(0)?;
+    Ok(file)
 }
 
 /// Writes a file whole.

@@ -1,6 +1,5 @@
 //! Who looks at a run while it goes on: samples, a recording, sums of what was waited for, a condition to stop.
 
-use std::fs::File;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -11,7 +10,7 @@ use crate::cli::record::Recorder;
 use crate::debug::breakpoint::{Breakpoint, Trigger};
 use crate::debug::describe;
 use crate::debug::latency::{Spent, Trail};
-use crate::diagnostic::cannot;
+use crate::diagnostic::{cannot, create_alone};
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
@@ -98,7 +97,7 @@ impl Sampler {
     pub fn begin(machine: &Machine, every: u64, file: Option<&Path>) -> Result<Self, Trouble> {
         let sink: Box<dyn Write> = match file {
             None => Box::new(std::io::stdout()),
-            Some(path) => Box::new(File::create(path).map_err(|error| cannot(path, &error))?),
+            Some(path) => Box::new(create_alone(path).map_err(|error| cannot(path, &error))?),
         };
         let mut sampler = Self { series: Series::new(machine, every), sink: Output::new(sink) };
         let header = sampler.series.header(machine);

@@ -216,6 +216,29 @@ do = [
 }
 
 #[test]
+fn what_another_run_writes_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (recording, samples) = (path("one.rec"), path("one.csv"));
+    let run = |arguments: &[&str]| call(&[&["run", "umh/fig5-b1"], arguments].concat());
+    for arguments in [&["--record", &recording][..], &["--sample", "100", "--sample-to", &samples]] {
+        assert_eq!(run(arguments).code, Some(0), "{arguments:?}");
+        let file = arguments.last().unwrap();
+        let before = fs::read(file).unwrap();
+        let held = fs::File::options().append(true).open(file).unwrap();
+        held.lock().unwrap();
+        let refused = run(arguments);
+        assert!(
+            refused.code == Some(2) && refused.stderr.contains("another run is writing it"),
+            "{refused:?}"
+        );
+        assert_eq!(fs::read(file).unwrap(), before);
+        drop(held);
+        assert_eq!(run(arguments).code, Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_failing_scenario_and_its_recording_shrink_alike() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = stale(folder.path());
