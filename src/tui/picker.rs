@@ -114,13 +114,20 @@ impl Picker {
 
     /// The entries that the filter leaves: those that hold every word typed.
     fn matching(&self) -> Vec<&Entry> {
+        let text = |entry: &Entry| format!("{} {} {} {}", entry.name, entry.title, entry.source, entry.about);
+        self.entries.iter().filter(|entry| self.finds(&text(entry))).collect()
+    }
+
+    /// Whether a text holds every word typed.
+    fn finds(&self, text: &str) -> bool {
         let filter = self.filter.as_deref().unwrap_or_default().to_lowercase();
-        let holds = |entry: &&Entry| {
-            let text =
-                format!("{} {} {} {}", entry.name, entry.title, entry.source, entry.about).to_lowercase();
-            filter.split_whitespace().all(|word| text.contains(word))
-        };
-        self.entries.iter().filter(holds).collect()
+        let text = text.to_lowercase();
+        filter.split_whitespace().all(|word| text.contains(word))
+    }
+
+    /// The entry that what was typed means: the first whose name holds it, rather than one that only speaks of it.
+    fn meant(&self) -> usize {
+        self.matching().iter().position(|entry| self.finds(&entry.name)).unwrap_or(0)
     }
 
     /// Takes an event of the terminal.
@@ -131,7 +138,7 @@ impl Picker {
                 text.chars()
                     .filter(|character| !character.is_control())
                     .for_each(|character| self.add(character));
-                self.chosen = 0;
+                self.chosen = self.meant();
                 Outcome::Stay
             }
             Event::Mouse(mouse) => match mouse.kind {
@@ -176,7 +183,7 @@ impl Picker {
             KeyCode::Char(character) if !ctrl => self.add(character),
             _ => return Outcome::Stay,
         }
-        self.chosen = 0;
+        self.chosen = self.meant();
         Outcome::Stay
     }
 
@@ -401,6 +408,22 @@ mod tests {
         assert_eq!(press(KeyCode::Char('q')), Outcome::Leave);
         assert_eq!(picker.handle(&Event::Paste("que\n".into())), Outcome::Stay);
         assert_eq!(picker.filter.as_deref(), Some("que"));
+    }
+
+    #[test]
+    fn what_is_typed_means_a_name_rather_than_a_text() {
+        let entry =
+            |name: &str, about: &str| Entry { name: name.into(), about: about.into(), ..Entry::default() };
+        let entries = vec![entry("umh/smd-eviction", "a fifth block"), entry("paging/fifth-fault", "")];
+        let opened = |typed: &str| {
+            let mut picker = Picker::new(entries.clone());
+            for letter in typed.chars() {
+                picker.handle(&Event::Key(KeyCode::Char(letter).into()));
+            }
+            picker.handle(&Event::Key(KeyCode::Enter.into()))
+        };
+        assert_eq!(opened("fifth"), Outcome::Open("paging/fifth-fault".into()));
+        assert_eq!(opened("block"), Outcome::Open("umh/smd-eviction".into()));
     }
 
     #[test]
