@@ -327,14 +327,21 @@ fn known_command(line: &At<String>, source: &Source) -> Result<()> {
     }
 }
 
+/// That a file stands for a bundled one of its name, if so: a shell that writes to it has emptied it before it is read.
+fn hides(source: &Source) -> &'static str {
+    let name = source.name.trim_end_matches(".toml");
+    let is_bundled = Kind::ALL.into_iter().flat_map(config::list).any(|entry| entry.name == name);
+    if is_bundled { "; in this folder it stands for what is bundled under its name" } else { "" }
+}
+
 /// What a file on disk is that has none of the keys that would tell.
 fn no_kind(source: &Source) -> Box<Diagnostic> {
     match config::Document::new(source.clone()).read::<toml::Table>() {
         Err(error) => error,
-        Ok(table) if table.is_empty() => Box::new(
-            Diagnostic::new(format!("{} is empty", source.name))
-                .expected("a machine, a protocol, a scenario or a sweep; in this folder it stands for what is bundled under its name"),
-        ),
+        Ok(table) if table.is_empty() => {
+            let empty = Diagnostic::new(format!("{} is empty", source.name));
+            Box::new(empty.expected(format!("a machine, a protocol, a scenario or a sweep{}", hides(source))))
+        }
         Ok(_) => Box::new(
             Diagnostic::new("this is no machine, protocol, scenario or sweep")
                 .of(source)

@@ -98,15 +98,23 @@ impl Write for WholeFile {
 /// If it cannot be written, or somebody else is writing it.
 pub fn create_alone(path: &Path) -> io::Result<File> {
     let file = File::options().write(true).create(true).truncate(false).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Ok(file);
+    if file.metadata()?.is_file() {
+        claim(&file)?;
+        file.set_len(0)?;
     }
-    // Some file systems know no locks.
-    if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-        return Err(io::Error::other("another run is writing it"));
-    }
-    file.set_len(0)?;
     Ok(file)
+}
+
+/// Keeps a file from others who would write to it, until it is closed.
+///
+/// # Errors
+/// If somebody else is writing it.
+pub fn claim(file: &File) -> io::Result<()> {
+    // Some file systems know no locks.
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(io::Error::other("another run is writing it")),
+        _ => Ok(()),
+    }
 }
 
 /// Writes a file whole.

@@ -84,7 +84,7 @@ impl Subject {
 
     fn step(&mut self) -> StepOutcome {
         let Some(checker) = &mut self.checker else { return self.machine.step(&mut Records::silent()) };
-        let mut records = Records { on: true, list: Vec::new() };
+        let mut records = Records::listening();
         let outcome = self.machine.step(&mut records);
         checker.observe(&self.machine, &records.list);
         outcome

@@ -68,7 +68,7 @@ const SINGLE_WRITER: &str = "single-writer";
 /// The rule that a transaction breaks which outlives its limit.
 const OVERDUE: &str = "overdue";
 
-/// The rule that something goes on to happen but for warps that spin, and every how many events that is looked at.
+/// The rule that not all that is left of the work spins for ever, and the events between two looks at it.
 const SPINNING: &str = "livelock";
 const SPIN_EVENTS: EventNumber = 1 << 16;
 

@@ -4,7 +4,7 @@ use super::Machine;
 use super::queue::Event;
 use super::step::Handled;
 use crate::model::component::ComponentId;
-use crate::model::fault::Fault;
+use crate::model::fault::{Fault, LOSE_MESSAGE};
 use crate::model::message::{Message, MessageKind, Network};
 use crate::model::record::What;
 use crate::model::time::Tick;
@@ -105,7 +105,7 @@ impl Machine {
             out.record(message.from, About::message(&message), || What::Message(copy));
         }
         if is_lost {
-            self.tell_struck(message.from, About::message(&message), "lose-message", out);
+            self.tell_struck(message.from, About::message(&message), LOSE_MESSAGE, out);
             return;
         }
         let Some(index) = self.channel_between(node, message.to) else { return };

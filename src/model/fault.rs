@@ -67,6 +67,9 @@ pub enum Fault {
 /// Faults of which there are many: which one is a parameter.
 const COUNTED: usize = 4;
 
+/// The name of the fault that makes a message disappear, by which its record tells of it.
+pub const LOSE_MESSAGE: &str = "lose-message";
+
 /// Faults without parameters, in the order of the enum, and what each does.
 const PLAIN: [(&str, Fault, &str); 34] = [
     (
@@ -228,7 +231,7 @@ const PLAIN: [(&str, Fault, &str); 34] = [
 impl Fault {
     /// Names without their parameters, in the order of the enum.
     pub const NAMES: [&'static str; COUNTED + PLAIN.len()] = {
-        let mut names = ["lose-message"; COUNTED + PLAIN.len()];
+        let mut names = [LOSE_MESSAGE; COUNTED + PLAIN.len()];
         names[1] = "drop-wake-up";
         names[2] = "drop-replay";
         names[3] = "lose-page";
@@ -243,7 +246,7 @@ impl Fault {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::LoseMessage { .. } => "lose-message",
+            Self::LoseMessage { .. } => LOSE_MESSAGE,
             Self::DropWakeUp { .. } => "drop-wake-up",
             Self::DropReplay { .. } => "drop-replay",
             Self::LosePage { .. } => "lose-page",
@@ -255,7 +258,7 @@ impl Fault {
     #[must_use]
     pub fn about(name: &str) -> &'static str {
         match name {
-            "lose-message" => "The nth message of a kind disappears (message, nth from 1)",
+            LOSE_MESSAGE => "The nth message of a kind disappears (message, nth from 1)",
             "drop-wake-up" => "The nth wake-up of a warp is dropped (nth from 1)",
             "drop-replay" => "The nth compute unit whose far-fault ends is not told to replay (nth from 1)",
             "lose-page" => "The nth page that is moved to a GPU is lost on its way (nth from 1)",

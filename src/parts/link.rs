@@ -210,11 +210,16 @@ impl Link {
     /// Sends a message that has waited for it since `ready`; returns when its last byte arrives.
     pub fn send(&mut self, message: &Message, ready: Tick, now: Tick) -> Tick {
         let size = self.on_the_wire(message.size);
-        self.headers += size - u64::from(message.size);
         // What takes nothing of the link, such as the answer to a posted write, is none of its messages.
-        if size > 0
-            && let Some((count, bytes)) = self.carried.get_mut(message.kind as usize)
-        {
+        if size > 0 {
+            self.count(message, size, ready);
+        }
+        self.occupy(size, ready, now)
+    }
+
+    fn count(&mut self, message: &Message, size: u64, ready: Tick) {
+        self.headers += size - u64::from(message.size);
+        if let Some((count, bytes)) = self.carried.get_mut(message.kind as usize) {
             *count += 1;
             *bytes += size;
         }
@@ -226,7 +231,6 @@ impl Link {
         if self.rate.is_some() {
             self.queued += self.free_at.saturating_sub(ready);
         }
-        self.occupy(size, ready, now)
     }
 
     /// Bytes that a message of `size` bytes, one header among them, is on the wire.
@@ -412,8 +416,8 @@ pub(super) mod tests {
         // The second could have left at 0, might at 4, and found the wire free at 10.
         assert_eq!((link.held_back, link.queued), (4, 6));
         assert_eq!(link.carried[MessageKind::Writeback as usize], (2, 320));
-        link.transmit(&sized(0), 0, 4);
-        assert_eq!(link.carried[MessageKind::Writeback as usize], (2, 320));
+        link.send(&sized(0), 4, 4);
+        assert_eq!((link.carried[MessageKind::Writeback as usize], link.queued), ((2, 320), 6));
         assert_eq!(link.bytes(), 320);
     }
 

@@ -142,7 +142,8 @@ impl Runner {
         }
         self.last = Some(Mark::of(&self.machine));
         self.checker.finish(&self.machine, &ended);
-        if let Some(found) = self.found.take().filter(|_| self.checker.failures().is_empty()) {
+        let is_whole = ended != Ended::Interrupted && self.checker.failures().is_empty();
+        if let Some(found) = self.found.take().filter(|_| is_whole) {
             self.checker
                 .fail_here(&self.machine, format!("the exploration that has recorded this found {found}"));
         }

@@ -9,7 +9,7 @@ use crate::machine::{InitialBlock, Machine};
 use crate::model::access::Bytes;
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentKind;
-use crate::model::fault::Fault;
+use crate::model::fault::{Fault, LOSE_MESSAGE};
 use crate::model::inspect::Inspect;
 use crate::model::message::MessageKind;
 use crate::model::state::State;
@@ -139,7 +139,7 @@ pub fn fault(file: &At<FaultFile>, document: &Document) -> Result<Fault> {
         return Err(unknown().into());
     }
     let takes = match name.value.as_str() {
-        "lose-message" => (true, true),
+        LOSE_MESSAGE => (true, true),
         "drop-wake-up" | "drop-replay" | "lose-page" => (false, true),
         _ => (false, false),
     };
@@ -156,7 +156,7 @@ pub fn fault(file: &At<FaultFile>, document: &Document) -> Result<Fault> {
         return Err(document.complain(Some(&nth.span), "the first is number 1").into());
     }
     Ok(match name.value.as_str() {
-        "lose-message" => Fault::LoseMessage { kind: message_kind(file, document)?, nth: number },
+        LOSE_MESSAGE => Fault::LoseMessage { kind: message_kind(file, document)?, nth: number },
         "drop-wake-up" => Fault::DropWakeUp { nth: number },
         "drop-replay" => Fault::DropReplay { nth: number },
         "lose-page" => Fault::LosePage { nth: number },

@@ -5,7 +5,7 @@ mod header;
 mod scan;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::destination::Destination;
 use super::exit::{Trouble, say};
-use crate::diagnostic::{Diagnostic, Source};
+use crate::diagnostic::{Diagnostic, Source, claim};
 pub use header::Header;
 use scan::{Scanned, cannot, scan};
 
@@ -263,8 +263,7 @@ fn open(path: &Path) -> Result<File, Trouble> {
     let mut options = File::options();
     let opened = options.read(true).write(true).create(true).truncate(false).open(path);
     let file = opened.map_err(|error| Trouble::from(cannot(&name, "written", &error)))?;
-    // Some file systems know no locks.
-    if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+    if claim(&file).is_err() {
         let error = Diagnostic::new(format!("{name} is being written by another run"));
         return Err(error.expected("a file of its own for each run, such as each shard").into());
     }

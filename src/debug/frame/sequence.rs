@@ -2,6 +2,7 @@
 
 use crate::model::address::Range;
 use crate::model::component::ComponentId;
+use crate::model::fault::LOSE_MESSAGE;
 use crate::model::inspect::TransactionView;
 use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{MshrChange, Record, RecordId, What};
@@ -40,8 +41,7 @@ pub struct SequenceStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     UnderWay,
-    /// At a cycle.
-    Delivered(u64),
+    Delivered,
     /// An injected fault has lost it.
     Lost,
 }
@@ -123,8 +123,8 @@ impl Sequence {
                 };
                 self.step(record, what);
             }
-            What::Delivery(message) => self.deliver(message, record.cycle),
-            What::Fault { name: "lose-message" } => self.lose(record),
+            What::Delivery(message) => self.deliver(message),
+            What::Fault { name: LOSE_MESSAGE } => self.lose(record),
             What::Transition { from, to, action } => {
                 self.lifeline(record.at);
                 self.step(
@@ -182,7 +182,7 @@ impl Sequence {
     }
 
     /// Channels are first in, first out, so the oldest undelivered message of this kind is the one delivered.
-    fn deliver(&mut self, message: &Message, cycle: u64) {
+    fn deliver(&mut self, message: &Message) {
         let name = text::message(message);
         for step in &mut self.steps {
             if let StepKind::Message { from, to, label, fate, .. } = &mut step.what
@@ -191,7 +191,7 @@ impl Sequence {
                 && *to == message.to
                 && *label == name
             {
-                *fate = Fate::Delivered(cycle);
+                *fate = Fate::Delivered;
                 return;
             }
         }

@@ -258,7 +258,7 @@ fn row(frame: &Frame, canvas: &mut Canvas, y: u16, lines: &Lines, step: &Sequenc
 fn arrow(canvas: &mut Canvas, y: u16, (from, to): (u16, u16), label: &str, data: bool, fate: Fate) {
     let (flying, to_right, to_left) = match fate {
         Fate::UnderWay => (true, "…", "…"),
-        Fate::Delivered(_) => (false, "▶", "◀"),
+        Fate::Delivered => (false, "▶", "◀"),
         Fate::Lost => (true, "✗", "✗"),
     };
     let (left, right) = (from.min(to), from.max(to));

@@ -3,7 +3,7 @@
 use super::system::{AWARE, Change, DYNAMIC, Scaled, larger, scale_text, sockets, time_ratios, workloads};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, mean, near};
 use crate::report::figures::suite::{bars, extremes};
 
 pub const FIGURE: Figure = Figure {
@@ -37,7 +37,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         let ours = time_ratios(&workloads, results, one, |one| sockets(count, one, &BOTH))?;
         let ideal = time_ratios(&workloads, results, one, |one| larger(count, one))?;
         means.push(geometric_mean(&ours));
-        plain.push(format!("{:.2}", ours.iter().sum::<f64>() / ours.len() as f64));
+        plain.push(format!("{:.2}", mean(&ours)));
         shares.push(100.0 * geometric_mean(&ours) / geometric_mean(&ideal));
         told.push(format!("{count} sockets {}", extremes(&workloads, &ours)));
         all.push((format!("{count} sockets"), ours));

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::geometric_mean;
+use crate::report::figures::figure::{geometric_mean, mean};
 pub use crate::report::figures::suite::{Scaled, sentences, time_ratios};
 use crate::report::figures::suite::{experiment, names};
 use crate::workload::kernels;
@@ -228,7 +228,7 @@ fn parameters(workload: &Workload, scale: u64) -> Vec<String> {
 /// The mean of speedups that the paper may mean as well, where it says "on average", as a gain in percent.
 #[must_use]
 pub fn plain_gain(speedups: &[f64]) -> f64 {
-    100.0 * (speedups.iter().sum::<f64>() / speedups.len() as f64 - 1.0)
+    100.0 * (mean(speedups) - 1.0)
 }
 
 /// The mean of speedups as a gain in percent.
