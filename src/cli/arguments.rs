@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use crate::diagnostic::{self, Diagnostic};
 use crate::query::parse_number;
-use crate::scenario::{CYCLES, MOST_SCALE};
+use crate::scenario::{CYCLES, MOST_SCALE, fault_table};
 
 /// What is run.
 #[derive(Clone, Debug, Args)]
@@ -57,12 +57,57 @@ pub struct Changes {
     /// Check the protocol's rules after every event (default: what the scenario says; off for a trace)
     #[arg(long, value_name = "WHEN")]
     pub checks: Option<Switch>,
+
+    #[command(flatten)]
+    pub tries: Tries,
+}
+
+/// What a design is tried with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct Tries {
+    /// Another protocol than the scenario's or the machine's: a bundled name or a path
+    #[arg(long, value_name = "NAME|PATH")]
+    pub protocol: Option<String>,
+
+    /// Inject a fault, such as no-grant-ack or 'lose-message message=grant nth=2' (see `umscope list faults`), instead of the
+    /// scenario's own; may be given several times
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
+
+    /// Change a part of the protocol's table, such as 'cache S store = hit > M', 'directory write 1 = { grant = "M" }', 'directory
+    /// read 2 = none' or 'merge N E = O', instead of what the scenario changes; may be given several times
+    #[arg(long, value_name = "CHANGE")]
+    pub mutate: Vec<String>,
+}
+
+impl Tries {
+    /// The same as keys of a scenario file, beside what else is `set` by keys.
+    ///
+    /// # Errors
+    /// If `set` names a protocol, too, or a fault is written wrongly.
+    pub fn keys(&self, set: &[String]) -> diagnostic::Result<Vec<String>> {
+        let names_one = |set: &&String| set.split('=').next().is_some_and(|key| key.trim() == "protocol");
+        if let Some(other) = set.iter().find(names_one).filter(|_| self.protocol.is_some()) {
+            let error = Diagnostic::new(format!("--protocol and --set {other} both name a protocol"));
+            return Err(Box::new(error.expected("one of them")));
+        }
+        let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let list = |key: &str, items: Vec<String>| {
+            (!items.is_empty()).then(|| format!("{key}=[{}]", items.join(", ")))
+        };
+        let faults = self.fault.iter().map(|fault| fault_table(fault)).collect::<diagnostic::Result<_>>()?;
+        let changes = self.mutate.iter().map(|change| text(change)).collect();
+        let protocol = self.protocol.as_ref().map(|name| format!("protocol={}", text(name)));
+        Ok(protocol.into_iter().chain(list("fault", faults)).chain(list("mutate", changes)).collect())
+    }
 }
 
 impl Changes {
     /// What is set of the scenario file, and what of the machine file.
-    #[must_use]
-    pub fn split(&self) -> (Vec<String>, Vec<String>) {
+    ///
+    /// # Errors
+    /// As [`Tries::keys`].
+    pub fn split(&self) -> diagnostic::Result<(Vec<String>, Vec<String>)> {
         let is_own = |text: &String| {
             let key = text.split_once('=').map_or("", |(key, _)| key.trim());
             ["scale", "launch"].contains(&key) || key.starts_with("with.")
@@ -71,32 +116,9 @@ impl Changes {
         scenario.extend(self.scale.map(|scale| format!("scale={scale}")));
         scenario.extend(self.seed.map(|seed| format!("seed={seed}")));
         scenario.extend(self.transaction_limit.map(|cycles| format!("transaction-limit={cycles}")));
-        (scenario, machine)
+        scenario.extend(self.tries.keys(&machine)?);
+        Ok((scenario, machine))
     }
-}
-
-/// What a scenario is to be tried with, as keys of its file: another protocol, faults, and changes of its table.
-///
-/// # Errors
-/// If what is set names a protocol, too.
-pub fn tried(
-    protocol: Option<&str>,
-    faults: &[String],
-    changes: &[String],
-    set: &[String],
-) -> diagnostic::Result<Vec<String>> {
-    let names_one = |set: &&String| set.split('=').next().is_some_and(|key| key.trim() == "protocol");
-    if let Some(other) = set.iter().find(names_one).filter(|_| protocol.is_some()) {
-        let error = Diagnostic::new(format!("--protocol and --set {other} both name a protocol"));
-        return Err(Box::new(error.expected("one of them")));
-    }
-    let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let list =
-        |key: &str, items: Vec<String>| (!items.is_empty()).then(|| format!("{key}=[{}]", items.join(", ")));
-    let faults = faults.iter().map(|name| format!("{{ name = {} }}", text(name))).collect();
-    let changes = changes.iter().map(|change| text(change)).collect();
-    let protocol = protocol.map(|name| format!("protocol={}", text(name)));
-    Ok(protocol.into_iter().chain(list("fault", faults)).chain(list("mutate", changes)).collect())
 }
 
 /// On or off.

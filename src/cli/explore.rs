@@ -10,7 +10,7 @@ use std::time::Instant;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::arguments::{Format, number, positive, tried};
+use super::arguments::{Format, Tries, number, positive};
 use super::counterexample;
 use super::exit::{Ended, Status, Trouble, conclude, say};
 use super::interrupt::Interrupt;
@@ -74,23 +74,13 @@ pub struct Explore {
     #[arg(value_name = "SCENARIO")]
     scenario: String,
 
-    /// Another protocol than the scenario's: a bundled name or a path
-    #[arg(long, value_name = "NAME|PATH")]
-    protocol: Option<String>,
-
     /// Set a key of the machine file, such as network.buffers=1, or of the scenario's [explore], such as
     /// explore.outstanding=2; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 
-    /// Inject a fault into every node, such as no-grant-ack; may be given several times
-    #[arg(long, value_name = "NAME")]
-    fault: Vec<String>,
-
-    /// Change a part of the protocol's table, such as 'cache S store = hit > M', 'directory write 1 = { grant = "M" }', 'directory
-    /// read 2 = none' or 'merge N E = O'; may be given several times
-    #[arg(long, value_name = "CHANGE")]
-    mutate: Vec<String>,
+    #[command(flatten)]
+    tries: Tries,
 
     /// Try orders at random, so many steps in all (with --hold, so many runs), instead of going through all of them
     #[arg(long, value_name = "STEPS", value_parser = positive, allow_negative_numbers = true)]
@@ -206,7 +196,7 @@ impl Explore {
     fn read(&self) -> Result<(Scenario, Options), Trouble> {
         let is_own = |set: &&String| set.trim_start().starts_with("explore.");
         let mut with: Vec<String> = self.set.iter().filter(is_own).cloned().collect();
-        with.extend(tried(self.protocol.as_deref(), &self.fault, &self.mutate, &self.set)?);
+        with.extend(self.tries.keys(&self.set)?);
         let scenario = Scenario::load(&self.scenario)?.with(&with)?;
         let set = self.set.iter().filter(|set| !is_own(set)).cloned().collect();
         let options = Options { set, ..Options::default() };
@@ -274,7 +264,9 @@ impl Explore {
             let path = match &self.record {
                 Some(given) if index == 0 => given.clone(),
                 Some(given) => counterexample::another_path(given, violation.rule),
-                None => counterexample::usual_path(&self.scenario, self.protocol.as_deref(), violation.rule),
+                None => {
+                    counterexample::usual_path(&self.scenario, self.tries.protocol.as_deref(), violation.rule)
+                }
             };
             written(counterexample::write(&path, what, &subject.system.names, violation), path)
         };
@@ -299,8 +291,8 @@ impl Explore {
             None => "complete: every state was looked at\n".to_owned(),
             Some(bound) => format!("not complete: {}\n", self.reason(bound)),
         });
-        text.push_str(&unbroken(&self.fault, outcome.violations.is_empty()));
-        if outcome.violations.is_empty() && self.fault.is_empty() {
+        text.push_str(&unbroken(&self.tries.fault, outcome.violations.is_empty()));
+        if outcome.violations.is_empty() && self.tries.fault.is_empty() {
             text.push_str(&format!("no rule was broken{}\n", kept_by(system)));
         }
         if outcome.symmetry > 1 {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::arguments::{Format, number, positive, tried};
+use super::arguments::{Format, Tries, number, positive};
 use super::counterexample;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
@@ -62,22 +62,12 @@ pub struct Stress {
     #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = number, allow_negative_numbers = true)]
     seed: u64,
 
-    /// A protocol instead of the machine's own: a bundled name or a path
-    #[arg(long, value_name = "PROTOCOL")]
-    protocol: Option<String>,
-
     /// Set a key of the machine file; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 
-    /// Inject a fault that takes no parameters, such as no-grant-ack; may be given several times
-    #[arg(long, value_name = "NAME")]
-    fault: Vec<String>,
-
-    /// Change a part of the protocol's table, such as 'cache S store = hit > M', 'directory write 1 = { grant = "M" }', 'directory
-    /// read 2 = none' or 'merge N E = O'; may be given several times
-    #[arg(long, value_name = "CHANGE")]
-    mutate: Vec<String>,
+    #[command(flatten)]
+    tries: Tries,
 
     /// Keep the sizes of a full-size machine's caches
     #[arg(long)]
@@ -168,7 +158,7 @@ impl Stress {
         let text = format!("title = {}\nmachine = {}\n{more}", quoted(title), quoted(&self.machine));
         let name = Source::new(self.failure.display().to_string(), text);
         let scenario = Scenario::parse(name, std::env::current_dir().ok())?;
-        scenario.with(&tried(self.protocol.as_deref(), &self.fault, &self.mutate, &self.set)?)
+        scenario.with(&self.tries.keys(&self.set)?)
     }
 
     fn plan(&self, options: &Options) -> Result<Plan> {
@@ -340,10 +330,10 @@ impl Stress {
                 ));
                 lines.push(format!("umscope debug {} opens their run", small.recording.display()));
             }
-            _ if total.complete && self.fault.is_empty() => lines.push("nothing broke".into()),
+            _ if total.complete && self.tries.fault.is_empty() => lines.push("nothing broke".into()),
             _ if total.complete => lines.push(format!(
                 "with {} nothing broke: other machines or more accesses may be needed for it to show",
-                self.fault.join(" and ")
+                self.tries.fault.join(" and ")
             )),
             _ => lines.push("interrupted; nothing broke so far".into()),
         }

@@ -180,7 +180,7 @@ impl Work {
     }
 
     fn found(name: String, found: Found, changes: &Changes, interrupt: &Interrupt) -> Result<Self> {
-        let (set, mut options) = options(changes);
+        let (set, mut options) = options(changes)?;
         let file = found.folder.is_some().then(|| PathBuf::from(found.reference));
         let scenario = Scenario::parse(found.source, found.folder)?.with(&set)?;
         let mut trace = None;
@@ -204,7 +204,7 @@ impl Work {
             text(&found.reference),
             text(&target.scenario),
         );
-        let (set, options) = options(&target.changes);
+        let (set, options) = options(&target.changes)?;
         let scenario = Scenario::parse(Source::new(target.scenario.as_str(), file), None)?.with(&set)?;
         let workload = read_to_run(Path::new(&target.scenario), format, interrupt)?;
         let path = PathBuf::from(&target.scenario);
@@ -267,8 +267,11 @@ fn named(scenario: &Scenario) -> Option<String> {
 }
 
 /// What is set of the scenario file, and what else changes.
-fn options(changes: &Changes) -> (Vec<String>, Options) {
-    let (scenario, machine) = changes.split();
+///
+/// # Errors
+/// As [`Changes::split`].
+fn options(changes: &Changes) -> Result<(Vec<String>, Options)> {
+    let (scenario, machine) = changes.split()?;
     let options = Options {
         set: machine,
         seed: changes.seed,
@@ -279,7 +282,7 @@ fn options(changes: &Changes) -> (Vec<String>, Options) {
         inputs: Vec::new(),
         first_pass: FirstPass::default(),
     };
-    (scenario, options)
+    Ok((scenario, options))
 }
 
 /// Shows how far the first run of an oracle is.

@@ -9,8 +9,9 @@ use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::{
-    AgentView, BlockView, CacheView, CellCount, Inspect, LinkView, MshrView, TransactionView, WaitLink,
+    AgentView, BlockView, CacheView, CellCount, Inspect, MshrView, TransactionView, WaitLink,
 };
+use crate::model::link_view::LinkView;
 use crate::model::message::TxnNumber;
 use crate::model::record::{Record, RecordId, Records, What};
 use crate::model::state::{Action, State};

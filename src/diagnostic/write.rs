@@ -11,8 +11,12 @@ use super::{Diagnostic, Result};
 /// A file that is written beside the one that it replaces at the end: if that never comes, nothing has been overwritten. A
 /// pipe or a device, which cannot be replaced, is written as it is.
 #[derive(Debug)]
-pub struct WholeFile {
-    sink: Sink,
+pub struct WholeFile(Named<Sink>);
+
+/// A writer whose errors name its file.
+#[derive(Debug)]
+pub struct Named<W> {
+    inner: W,
     path: PathBuf,
 }
 
@@ -29,29 +33,44 @@ impl WholeFile {
         // A link keeps pointing at what is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let sink = Sink::create(&path).map_err(|error| cannot(&path, &error))?;
-        Ok(Self { sink, path })
+        Ok(Self(Named { inner: sink, path }))
     }
 
     /// Whether nothing is there before the end.
     #[must_use]
     pub fn is_held_back(&self) -> bool {
-        matches!(self.sink, Sink::Beside(_))
+        matches!(self.0.inner, Sink::Beside(_))
     }
 
     /// All is written: the file takes its place.
     ///
     /// # Errors
     /// If it cannot.
-    pub fn finish(mut self) -> Result<()> {
-        let finished = self.flush().and_then(|()| match self.sink {
-            Sink::Device(_) => Ok(()),
-            Sink::Beside(temporary) => {
-                let temporary = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
-                temporary.persist(&self.path).map(drop).map_err(|error| error.error)
-            }
-        });
-        finished.map_err(|error| cannot(&self.path, &error))
+    pub fn finish(self) -> Result<()> {
+        let Named { inner, path } = self.0;
+        inner.finish(&path).map_err(|error| cannot(&path, &error))
     }
+}
+
+impl<W: Write> Named<W> {
+    pub fn new(inner: W, path: &Path) -> Self {
+        Self { inner, path: path.to_path_buf() }
+    }
+}
+
+impl<W: Write> Write for Named<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.inner.write(bytes).map_err(|error| naming(&self.path, &error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush().map_err(|error| naming(&self.path, &error))
+    }
+}
+
+/// The same error of the same kind, which says at which file.
+fn naming(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 impl Sink {
@@ -74,21 +93,42 @@ impl Sink {
         let temporary = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
         Ok(Self::Beside(BufWriter::with_capacity(1 << 16, temporary)))
     }
+
+    fn finish(mut self, path: &Path) -> io::Result<()> {
+        self.flush()?;
+        match self {
+            Self::Device(_) => Ok(()),
+            Self::Beside(temporary) => {
+                let temporary = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
+                temporary.persist(path).map(drop).map_err(|error| error.error)
+            }
+        }
+    }
 }
 
-impl Write for WholeFile {
+impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.sink {
-            Sink::Beside(temporary) => temporary.write(bytes),
-            Sink::Device(file) => file.write(bytes),
+        match self {
+            Self::Beside(temporary) => temporary.write(bytes),
+            Self::Device(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.sink {
-            Sink::Beside(temporary) => temporary.flush(),
-            Sink::Device(file) => file.flush(),
+        match self {
+            Self::Beside(temporary) => temporary.flush(),
+            Self::Device(file) => file.flush(),
         }
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
@@ -123,7 +163,7 @@ pub fn claim(file: &File) -> io::Result<()> {
 /// If it cannot be written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = WholeFile::create(path)?;
-    file.write_all(bytes).map_err(|error| cannot(path, &error))?;
+    file.0.inner.write_all(bytes).map_err(|error| cannot(path, &error))?;
     file.finish()
 }
 

@@ -110,8 +110,7 @@ impl System {
                 "{} strikes once in a run, by its number: an exploration, which goes through all runs at once, has no first",
                 fault.name()
             );
-            let expected =
-                "a fault of nodes, such as no-grant-ack, or `umscope run` of a scenario with this [[fault]]";
+            let expected = "a fault of nodes, such as no-grant-ack, or `umscope run` with this --fault";
             return Err(Box::new(Diagnostic::new(text).expected(expected)));
         }
         let wiring = machine.wiring();

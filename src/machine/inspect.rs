@@ -11,9 +11,10 @@ use crate::model::access::AccessKind;
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{
-    AgentView, BlockView, BufferView, CacheView, CellCount, Inspect, LinkView, MemoryView, MshrView,
-    PacketView, TransactionView, WaitLink, WarpState, WarpView,
+    AgentView, BlockView, BufferView, CacheView, CellCount, Inspect, MemoryView, MshrView, TransactionView,
+    WaitLink, WarpState, WarpView,
 };
+use crate::model::link_view::{LinkView, PacketView};
 use crate::model::lowest::Lowest;
 use crate::model::message::{Message, Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};

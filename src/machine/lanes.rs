@@ -10,10 +10,10 @@ use std::hash::{Hash, Hasher};
 use super::{Machine, StepOutcome};
 use crate::config::machine::{AtLaunch, BalancerSpec};
 use crate::model::component::ComponentId;
-use crate::model::inspect::{BalanceView, LaneSample, TurningView};
 use crate::model::lanes::{
     Flow, Flows, LaneDecision, LaneDirection, LanePhase, LaneReason, LaneReversal, Saturation,
 };
+use crate::model::link_view::{BalanceView, LaneSample, TurningView};
 use crate::model::record::{Records, What};
 use crate::model::time::Tick;
 use crate::parts::link::Link;

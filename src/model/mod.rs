@@ -11,6 +11,7 @@ pub mod fault;
 pub mod inspect;
 pub mod lanes;
 pub mod level;
+pub mod link_view;
 pub mod lowest;
 pub mod message;
 pub mod operation;

@@ -11,6 +11,7 @@ use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::*;
+use crate::model::link_view::LinkView;
 use crate::model::message::{Message, MessageKind, Trip, TxnNumber};
 use crate::model::record::{Record, RecordId, What};
 use crate::model::state::{Action, State};

@@ -235,21 +235,9 @@ struct Injected {
     fault: At<FaultFile>,
 }
 
-/// `lose-message message=probe-read nth=2`: a name, and its keys as a scenario writes them.
+/// As [`setup::fault_table`] reads it.
 fn fault(text: &str) -> Result<Fault> {
-    let mut words = text.split_whitespace();
-    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let mut table = format!("fault = {{ name = {}", quoted(words.next().unwrap_or_default()));
-    for word in words {
-        let Some((key, value)) = word.split_once('=') else {
-            let error = Diagnostic::new(format!("\"{word}\" sets nothing"));
-            return Err(Box::new(error.expected("KEY=VALUE, such as message=probe-read or nth=2")));
-        };
-        let value = if value.parse::<u64>().is_ok() { value.to_owned() } else { quoted(value) };
-        table.push_str(&format!(", {key} = {value}"));
-    }
-    table.push_str(" }");
-    let document = Document::new(Source::new("fork fault", table));
+    let document = Document::new(Source::new("fork fault", format!("fault = {}", setup::fault_table(text)?)));
     let file: Injected = document.read()?;
     setup::fault(&file.fault, &document)
 }

@@ -37,6 +37,7 @@ pub use narration::{Ask, Due, Moment, Narrator, Say, Told};
 pub use prepare::{Break, CYCLES, FARTHEST, Options, Prepared, Scenario};
 pub use prose::flow;
 pub use runner::{Report, Runner};
+pub use setup::fault_table;
 pub use work::MOST_SCALE;
 
 /// The JSON schema of scenario files.

@@ -18,9 +18,10 @@ use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::{
-    AgentView, BlockView, CacheLine, CacheView, CellCount, Inspect, LinkView, MshrEntryView, MshrView,
-    PacketView, TransactionView, TransferView, UnitView, WaitLink, WarpState, WarpView,
+    AgentView, BlockView, CacheLine, CacheView, CellCount, Inspect, MshrEntryView, MshrView, TransactionView,
+    UnitView, WaitLink, WarpState, WarpView,
 };
+use crate::model::link_view::{LinkView, PacketView, TransferView};
 use crate::model::message::{Message, MessageKind, Network, Trip, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, Record, RecordId, What};

@@ -51,7 +51,8 @@ impl Explore {
         let seconds = start.elapsed().as_secs_f64();
         let found = outcome.found.as_ref();
         let recording = found.map(|found| self.keep(found, &scenario, &options)).transpose()?.flatten();
-        let done = Done { outcome: &outcome, begun: &begun, recording, most, seconds, faults: &self.fault };
+        let done =
+            Done { outcome: &outcome, begun: &begun, recording, most, seconds, faults: &self.tries.fault };
         let mut output = Output::standard();
         match self.format {
             Format::Json => output.json(&document(&done))?,
@@ -89,7 +90,7 @@ impl Explore {
     ) -> Result<Option<PathBuf>, Trouble> {
         let path = self.record.clone();
         let path = path.unwrap_or_else(|| {
-            counterexample::usual_path(&self.scenario, self.protocol.as_deref(), found.rule)
+            counterexample::usual_path(&self.scenario, self.tries.protocol.as_deref(), found.rule)
         });
         let held = found.holds.iter().map(|hold| (hold.event, Input::Hold(hold.cycles.to_string())));
         let mut inputs = scenario.inputs(options)?;

@@ -10,7 +10,7 @@ use crate::cli::record::Recorder;
 use crate::debug::breakpoint::{Breakpoint, Trigger};
 use crate::debug::describe;
 use crate::debug::latency::{Spent, Trail};
-use crate::diagnostic::{cannot, create_alone};
+use crate::diagnostic::{Named, cannot, create_alone};
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
@@ -97,7 +97,9 @@ impl Sampler {
     pub fn begin(machine: &Machine, every: u64, file: Option<&Path>) -> Result<Self, Trouble> {
         let sink: Box<dyn Write> = match file {
             None => Box::new(std::io::stdout()),
-            Some(path) => Box::new(create_alone(path).map_err(|error| cannot(path, &error))?),
+            Some(path) => {
+                Box::new(Named::new(create_alone(path).map_err(|error| cannot(path, &error))?, path))
+            }
         };
         let mut sampler = Self { series: Series::new(machine, every), sink: Output::new(sink) };
         let header = sampler.series.header(machine);

@@ -150,7 +150,7 @@ impl Plan {
         let Some(mut work) = self.works.get(point.work).cloned() else { return Ok(None) };
         work.options.seed = point.seed.or(work.options.seed);
         let set = self.overrides(point).into_iter().map(|(text, ..)| text).collect();
-        let (scenario, machine) = Changes { set, seed: point.seed, ..Changes::default() }.split();
+        let (scenario, machine) = Changes { set, seed: point.seed, ..Changes::default() }.split()?;
         work.scenario = work.scenario.with(&scenario)?;
         // What is set of a trace needs one.
         work.scenario.trace()?;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::component::{ComponentId, ComponentKind};
-use crate::model::inspect::{AgentView, CacheView, Inspect, LinkView, MshrView, TransactionView};
+use crate::model::inspect::{AgentView, CacheView, Inspect, MshrView, TransactionView};
+use crate::model::link_view::LinkView;
 use crate::model::record::{Record, RecordId, What};
 use crate::model::state::Action;
 use crate::model::time::EventNumber;

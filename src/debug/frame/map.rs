@@ -2,7 +2,8 @@
 
 use crate::model::address::Range;
 use crate::model::component::{ComponentId, ComponentKind, Components};
-use crate::model::inspect::{LinkView, WarpState};
+use crate::model::inspect::WarpState;
+use crate::model::link_view::LinkView;
 use crate::model::record::{Record, What};
 use crate::model::state::State;
 

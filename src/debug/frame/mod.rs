@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
-use crate::model::inspect::{AgentView, CacheView, LinkView, MshrView, TransactionView};
+use crate::model::inspect::{AgentView, CacheView, MshrView, TransactionView};
+use crate::model::link_view::LinkView;
 use crate::model::message::TxnNumber;
 use crate::model::record::RecordId;
 use crate::model::resource::ResourceView;

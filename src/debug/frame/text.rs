@@ -1,8 +1,9 @@
 //! Records in words: what a log line says, and what is said of the event that just happened.
 
 use crate::model::component::{ComponentId, ComponentKind, Components};
-use crate::model::inspect::{LaneSample, TurningView, WarpState};
+use crate::model::inspect::WarpState;
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
+use crate::model::link_view::{LaneSample, TurningView};
 use crate::model::message::Message;
 use crate::model::page::Page;
 use crate::model::paging::PageWalk;

@@ -3,7 +3,7 @@
 use super::Sheet;
 use crate::config::machine::Topology;
 use crate::machine::Machine;
-use crate::model::inspect::TransferView;
+use crate::model::link_view::TransferView;
 use crate::model::message::MessageKind;
 use crate::model::text::key_word;
 use crate::parts::link::Link;

@@ -3,8 +3,8 @@
 use crate::debug::frame::hardware::digit;
 use crate::debug::frame::{Frame, text};
 use crate::model::component::ComponentId;
-use crate::model::inspect::{BalanceView, LaneSample, LinkView};
 use crate::model::lanes::{Flow, LaneDirection};
+use crate::model::link_view::{BalanceView, LaneSample, LinkView};
 use crate::tui::glyphs;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;

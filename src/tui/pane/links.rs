@@ -2,7 +2,7 @@
 
 use crate::debug::frame::{Frame, hardware};
 use crate::model::component::ComponentId;
-use crate::model::inspect::{LinkView, PacketView};
+use crate::model::link_view::{LinkView, PacketView};
 use crate::model::message::Network;
 use crate::model::resource::{Resource, ResourceView};
 

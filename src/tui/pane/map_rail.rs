@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::map::Map;
-use crate::model::inspect::{LinkView, PacketView};
+use crate::model::link_view::{LinkView, PacketView};
 use crate::model::message::Network;
 
 use super::{map_switch, per_cent};

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::map_rail;
 use crate::debug::frame::Frame;
 use crate::debug::frame::map::Map;
-use crate::model::inspect::LinkView;
+use crate::model::link_view::LinkView;
 use crate::model::message::Network;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;

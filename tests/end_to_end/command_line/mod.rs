@@ -19,6 +19,7 @@ mod status;
 mod stream;
 mod sweep;
 mod trace;
+mod tries;
 
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;

@@ -1,13 +1,15 @@
 //! Section 5, Fig. 7 and 11: what an SMD stores beside the data, from the machine and its protocol table.
 
 use super::system::MACHINE;
-use crate::machine::{Machine, Storage};
+use crate::machine::Storage;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
+use crate::report::chart::{Bars, Chart, Series};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, exact};
 
+const SMD: ComponentKind = ComponentKind::Smd;
 const PAPER: [f64; 4] = [72.0, 36.0, 35.0, 1.0];
 
 pub const FIGURE: Figure = Figure {
@@ -21,10 +23,18 @@ pub const FIGURE: Figure = Figure {
     finding,
 };
 
+/// Sizes of a block and of a stack that the charts compare.
+const BLOCKS: [&str; 6] = ["64 B", "1 KiB", "2 KiB", "4 KiB", "8 KiB", "16 KiB"];
+const STACKS: [&str; 4] = ["1 GiB", "2 GiB", "4 GiB", "8 GiB"];
+
 /// A machine that does nothing yet. Section 5 calculates with a direct-mapped directory.
-fn experiment(block: &str) -> Experiment {
+fn experiment(stack: &str, block: &str) -> Experiment {
     let load = "[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x100000 }\n";
-    let set = vec!["gpu.memory.ways=1".to_owned(), format!("gpu.memory.secondary_block={block}")];
+    let set = vec![
+        "gpu.memory.ways=1".to_owned(),
+        format!("gpu.memory.size={stack}"),
+        format!("gpu.memory.secondary_block={block}"),
+    ];
     Experiment {
         scenario: format!("machine = \"{MACHINE}\"\n{load}"),
         set,
@@ -44,11 +54,7 @@ fn mib(entry: &Storage) -> f64 {
 }
 
 fn finding(_: Effort, _: &Results) -> Result<Finding, String> {
-    let entry = |block| {
-        let prepared = experiment(block).prepare().map_err(|error| error.to_string())?;
-        entry(&prepared.machine).ok_or_else(|| "the machine has no SMD".to_owned())
-    };
-    let (lines, blocks) = (entry("64 B")?, entry("4 KiB")?);
+    let (lines, blocks) = (entry(STACKS[0], "64 B", SMD)?, entry(STACKS[0], "4 KiB", SMD)?);
     let (block, line) = bits(&blocks);
     let ours = [mib(&lines), f64::from(lines.directory_bits()), f64::from(block), f64::from(line)];
     Ok(Finding {
@@ -61,16 +67,45 @@ fn finding(_: Effort, _: &Results) -> Result<Finding, String> {
             blocks.sub_blocks * line,
             mib(&blocks)
         ),
-        charts: Vec::new(),
+        charts: vec![("-block", by_block()?), ("-stack", by_stack()?)],
     })
 }
 
-/// What the first SMD stores.
-fn entry(machine: &Machine) -> Option<Storage> {
-    let is_smd = |storage: &Storage| {
-        machine.components().get(storage.component).is_some_and(|it| it.kind == ComponentKind::Smd)
+/// What an SMD stores, by the size of a secondary block.
+fn by_block() -> Result<Chart, String> {
+    let values: Result<_, _> =
+        BLOCKS.iter().map(|block| Ok(mib(&entry(STACKS[0], block, SMD)?))).collect::<Result<_, String>>();
+    Ok(chart("SMD of a 1 GiB stack by the size of a block (UMH, Fig. 7)", &BLOCKS, vec![("SMD", values?)]))
+}
+
+/// What an SMD and an HMD store, by the size of a stack.
+fn by_stack() -> Result<Chart, String> {
+    let of = |kind| {
+        STACKS.iter().map(|stack| Ok(mib(&entry(stack, "4 KiB", kind)?))).collect::<Result<_, String>>()
     };
-    machine.sizes().into_iter().find(is_smd)
+    let series = vec![("SMD", of(SMD)?), ("HMD", of(ComponentKind::Hmd)?)];
+    Ok(chart("SMD and HMD by the size of a stack, 4 GPUs, 2 HMDs (UMH, Fig. 11)", &STACKS, series))
+}
+
+fn chart(title: &str, groups: &[&str], series: Vec<(&str, Vec<f64>)>) -> Chart {
+    let named = |(name, values): (&str, _)| Series { name: name.to_owned(), values };
+    Chart::Bars(Bars {
+        title: title.to_owned(),
+        axis: "MiB".to_owned(),
+        groups: groups.iter().copied().map(str::to_owned).collect(),
+        series: series.into_iter().map(named).collect(),
+        clusters: Vec::new(),
+        stacked: false,
+    })
+}
+
+/// What the first directory of a kind stores.
+fn entry(stack: &str, block: &str, kind: ComponentKind) -> Result<Storage, String> {
+    let machine = experiment(stack, block).prepare().map_err(|error| error.to_string())?.machine;
+    let is_it = |storage: &Storage| {
+        machine.components().get(storage.component).is_some_and(|component| component.kind == kind)
+    };
+    machine.sizes().into_iter().find(is_it).ok_or_else(|| "the machine has no such directory".to_owned())
 }
 
 #[cfg(test)]
@@ -79,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_directory_shrinks_with_larger_blocks() {
-        let of = |block| entry(&experiment(block).prepare().unwrap().machine).unwrap();
+        let of = |block| entry("1 GiB", block, SMD).unwrap();
         assert_eq!((bits(&of("64 B")), of("64 B").entries), ((35, 1), 1 << 24));
         assert_eq!((bits(&of("4 KiB")), of("4 KiB").entries), ((35, 1), 1 << 18));
         assert!((mib(&of("4 KiB")) - 3.093_75).abs() < 1e-9);
@@ -87,8 +122,9 @@ mod tests {
 
     #[test]
     fn more_ways_need_longer_tags() {
-        let mut ways = experiment("64 B");
+        let mut ways = experiment("1 GiB", "64 B");
         ways.set.push("gpu.memory.ways=4".to_owned());
-        assert_eq!(bits(&entry(&ways.prepare().unwrap().machine).unwrap()).0, 37);
+        let machine = ways.prepare().unwrap().machine;
+        assert!(machine.sizes().iter().any(|storage| bits(storage) == (37, 1)));
     }
 }
