@@ -214,6 +214,7 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("selective/false-positive", &[Set(&["gpu.remote_directory.bits=16"])]),
     ("selective/first-rule-off", &[Text("[[fault]]\nname = \"serve-beside-cpu\"\n", "")]),
     ("selective/full-filter", &[Set(&["gpu.remote_directory.lines=16"])]),
+    ("selective/naive", &[Set(&["gpu.l1.protocol=selective-l1", "gpu.l2.protocol=selective-l1"])]),
     ("selective/nack", &[Set(&["host.llc.size=16 KiB"])]),
     ("selective/one-response", &[Set(&["network.transfers=line"]), Text("delay = 20", "delay = 120")]),
     ("selective/overtaken", &[Fault("keep-overtaken"), Set(&["gpu.memory.dram.cas=10 ns"])]),

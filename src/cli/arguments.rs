@@ -113,6 +113,10 @@ impl Changes {
             ["scale", "launch"].contains(&key) || key.starts_with("with.")
         };
         let (mut scenario, machine): (Vec<_>, Vec<_>) = self.set.iter().cloned().partition(is_own);
+        if let Some(twice) = scenario.iter().find(|set| set.starts_with("scale") && self.scale.is_some()) {
+            let error = Diagnostic::new(format!("--scale and --set {twice} both set the scale"));
+            return Err(Box::new(error.expected("one of them")));
+        }
         scenario.extend(self.scale.map(|scale| format!("scale={scale}")));
         scenario.extend(self.seed.map(|seed| format!("seed={seed}")));
         scenario.extend(self.transaction_limit.map(|cycles| format!("transaction-limit={cycles}")));

@@ -197,7 +197,10 @@ fn rates(rates: Rates) -> Value {
 fn parameters(kernel: &str, output: &mut Output) -> Result<(), Trouble> {
     let definitions = KERNELS.iter().filter(|known| known.name == kernel).flat_map(Definition::parameters);
     for parameter in definitions {
-        let given = format!("{} = {}", parameter.name, parameter.kind.default_text());
+        let default = parameter.kind.default_text();
+        // What is no value, such as "after the array before it".
+        let default = if default.contains(' ') { format!("({default})") } else { default };
+        let given = format!("{} = {default}", parameter.name);
         output.line(&format!("    {given:<26} {}: {}", parameter.about, parameter.kind.expected()))?;
     }
     Ok(())

@@ -27,6 +27,7 @@ use crate::query::Text;
 use crate::report::summary::{self, Heading};
 use crate::report::{self, Run as Done};
 use crate::scenario::{self, Prepared, Report};
+use crate::workload::suites;
 use onlookers::{Onlookers, Sampler};
 
 /// Run a scenario or a trace to its end and print statistics
@@ -87,7 +88,7 @@ kernels, copies and flushes, each by itself
 .flush_bytes (what kernels before have stored non-coherently, written back before the next: at every level, in whole blocks)
   network.energy_joules, .power_watts   of all links; network.samples, .lane_reversals, .lane_reversal_cycles (of one \
 lane, while it turned), LINK.lanes, .lanes_gained   where lanes can turn
-  paging.*   tlb.hit_rate tlb.misses tlb.merges (accesses that joined a miss) tlb.shoot_downs walks far_fault_mshrs.most far_faults; pages: demanded prefetched \
+  paging.*   tlb.hit_rate tlb.misses tlb.merges (accesses that joined a miss) tlb.shoot_downs walks far_fault_mshrs.most far_faults faults.STAGE (requests of compute units that were merged, dropped, nacked and replayed); pages: demanded prefetched \
 copied copied_back prefetched_used prefetched_unused (so far) prefetched_wasted (gone unused) evicted taken_back (by cores or another GPU) written_back thrashed \
 (evicted and wanted again); bytes (of the pages that moved)
   numa.*   gpuN.local_requests gpuN.remote_requests (of its L1s) gpuN.pages (at home there, of those that the work names) remote_share \
@@ -97,9 +98,9 @@ by L1s and L2s) line_use (of the sectors that came to the GPU, those that somebo
 sector, of caches that keep lines and take sectors)
   remote_directory.*   lines (that the CPU may have) peak capacity looks found nacks false_positives \
 false_positive_rate (of looks for lines that the CPU never had) flushes
-  read_only.*   faults.cores faults.gpus changed (pages that may be written now) gave_up (1: no page is taken for \
+  read_only.*   faults.cores faults.gpus faults.STAGE (as of paging.*) changed (pages that may be written now) gave_up (1: no page is taken for \
 read-only any more)
-  tags.*   hit cold_miss conflict_miss merge arrival replay replays_missed relay both write_back full (found no room) first_hits \
+  tags.*   hit cold_miss conflict_miss merge arrival replay replays_missed relay both write_back full (found no room) too_old (came without a write that went past them, and were fetched again) first_hits \
 hit_rate (of first look-ups) pending_high_water scoreboard_high_water
   copies.to_gpu.*, copies.to_host.*   transfers pages bytes cycles (that tasks waited) redundant (pages not used where \
 they came, or come back unchanged)
@@ -258,9 +259,11 @@ impl Run {
             return output.json(&report::json::run(done));
         }
         let file = work.scenario.file();
+        let about_work = work.scenario.about().filter(|_| suites::scenario(&work.name, None).is_some());
         let heading = Heading {
             title: work.scenario.title(),
             source: file.source.as_deref(),
+            about: about_work.as_deref(),
             file: &work.scenario.source().name,
             about_machine: about,
         };

@@ -215,6 +215,18 @@ impl Work {
         Ok(Self { name, scenario, options, file: None, machine, trace, recording: None })
     }
 
+    /// The text of its scenario; of one that was made for a trace or on a machine, without the paths of these.
+    #[must_use]
+    pub fn own_text(&self) -> String {
+        let text = self.scenario.source().text.to_string();
+        if self.file.is_some() {
+            return text;
+        }
+        let trace = self.trace.as_ref().map(|trace| trace.display().to_string());
+        let named = trace.into_iter().chain(self.machine.clone());
+        named.fold(text, |text, path| text.replace(&toml::Value::String(path).to_string(), "\"\""))
+    }
+
     /// Builds the machine, with all queries of the scenario.
     ///
     /// # Errors

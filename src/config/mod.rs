@@ -68,7 +68,7 @@ pub fn load_machine_from(
     for text in overrides {
         document.set(text)?;
     }
-    let file: MachineFile = document.read()?;
+    let file: MachineFile = document.read().map_err(schema::completed)?;
     // A protocol that the scenario sets lies beside it.
     let folder = found.folder.or_else(|| shelf.folder().map(Path::to_path_buf));
     file.specification(&document, &shelf.in_folder(folder))

@@ -1,15 +1,71 @@
 //! JSON schemas of the files, for editors that complete and check them.
 
 use schemars::schema_for;
+use serde_json::Value;
 
 use super::machine_file::MachineFile;
 use super::protocol_file::ProtocolFile;
 use super::sweep_file::SweepFile;
+use crate::diagnostic::Diagnostic;
 
 /// The schema of machine files.
 #[must_use]
 pub fn machine() -> serde_json::Value {
     schema_for!(MachineFile).to_value()
+}
+
+/// Names that a complaint lists at most.
+const NAMED: usize = 4;
+
+/// A complaint about an unknown key that was set by itself, with the keys of a machine file that have its names in this order:
+/// `gpu.l1.size` for `l1.size`.
+#[must_use]
+pub fn completed(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    let is_unknown = error.suggestion.is_none() && error.message.starts_with("unknown key");
+    let set = error.source.as_ref().filter(|source| is_unknown && !source.text.contains('\n'));
+    let Some(key) = set.and_then(|source| source.text.split_once('=')).map(|(key, _)| key.trim()) else {
+        return error;
+    };
+    let meant: Vec<String> = keys().into_iter().filter(|known| is_within(key, known)).collect();
+    if (1..=NAMED).contains(&meant.len()) {
+        error.suggestion = Some(format!("did you mean {}?", meant.join(" or ")));
+    }
+    error
+}
+
+/// Whether the names of `key` are among those of `known`, in their order, up to the last.
+fn is_within(key: &str, known: &str) -> bool {
+    let mut names = known.split('.');
+    let all = key.split('.').all(|name| names.any(|other| other == name));
+    all && names.next().is_none()
+}
+
+/// Every key of a machine file, with dots.
+fn keys() -> Vec<String> {
+    let root = machine();
+    let mut keys = Vec::new();
+    collect(&root, &root, "", &mut keys);
+    keys
+}
+
+fn collect(root: &Value, schema: &Value, path: &str, keys: &mut Vec<String>) {
+    let choices = choices(root, schema);
+    let tables: Vec<_> = choices.iter().filter_map(|choice| choice["properties"].as_object()).collect();
+    if tables.is_empty() {
+        keys.push(path.to_owned());
+    }
+    for (name, inner) in tables.into_iter().flatten() {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        collect(root, inner, &path, keys);
+    }
+}
+
+/// The schemas that the value of a key may have, references followed.
+fn choices<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
+    let named = schema["$ref"].as_str().and_then(|name| root.pointer(name.trim_start_matches('#')));
+    let inner = schema["anyOf"].as_array().into_iter().flatten();
+    let more = named.into_iter().chain(inner).flat_map(|schema| choices(root, schema));
+    std::iter::once(schema).chain(more).collect()
 }
 
 /// The schema of protocol files.
@@ -27,16 +83,7 @@ pub fn sweep() -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Kind, find, list};
-    use serde_json::Value;
-
-    /// The schemas that the value of a key may have, references followed.
-    fn choices<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
-        let named = schema["$ref"].as_str().and_then(|name| root.pointer(name.trim_start_matches('#')));
-        let inner = schema["anyOf"].as_array().into_iter().flatten();
-        let more = named.into_iter().chain(inner).flat_map(|schema| choices(root, schema));
-        std::iter::once(schema).chain(more).collect()
-    }
+    use crate::config::{Kind, find, list, load_machine_with};
 
     /// The keys of a file that its schema forbids.
     fn forbidden(root: &Value, schema: &Value, table: &toml::Table) -> Vec<String> {
@@ -69,5 +116,21 @@ mod tests {
         assert!(text.contains("a size such as"));
         let protocol = protocol();
         assert!(protocol.to_string().contains("owned by another"), "{protocol}");
+    }
+
+    #[test]
+    fn a_key_without_its_beginning_is_known() {
+        for (set, suggestion) in [
+            ("l1.mshrs=3", Some("did you mean gpu.l1.mshrs?")),
+            ("balancer.sample=3", Some("did you mean network.balancer.sample?")),
+            ("gpu.banks=8", Some("did you mean gpu.memory.dram.banks?")),
+            ("gpu.cuont=3", Some("did you mean count?")),
+            ("nothing.such=3", None),
+            // Too many have one.
+            ("latency=3", None),
+        ] {
+            let error = load_machine_with("tiny/umh-1gpu", None, &[set.to_owned()]).unwrap_err();
+            assert_eq!(error.suggestion.as_deref(), suggestion, "{error}");
+        }
     }
 }

@@ -62,7 +62,8 @@ impl Profile {
         }
     }
 
-    /// Takes the checks that have failed and the kernels that have begun in `machine` up to its position.
+    /// Takes the checks that have failed, the kernels that have begun, and where lanes turned or ways changed hands, in `machine` up to
+    /// its position.
     pub fn find(&mut self, machine: &dyn Subject) {
         let (failed, launches) = (machine.violations(), machine.launches());
         for violation in failed.iter().take(MARKS).skip(self.seen.0) {
@@ -70,6 +71,10 @@ impl Profile {
         }
         for event in launches.iter().take(MARKS).skip(self.seen.1) {
             self.marks.insert((*event, MarkKind::Kernel));
+        }
+        let kinds = [MarkKind::Lanes, MarkKind::Ways];
+        for (events, kind) in machine.rearranged().into_iter().zip(kinds) {
+            self.marks.extend(events.into_iter().map(|event| (event, kind)));
         }
         self.seen = (self.seen.0.max(failed.len()), self.seen.1.max(launches.len()));
     }

@@ -246,6 +246,8 @@ impl Stop {
         reasons.sort_by_key(|reason| reason.brief().is_some());
         let first = reasons.first()?;
         let text: Vec<_> = reasons.iter().map(|reason| reason.sentence()).collect();
-        Some(StopView { text: text.join("; "), tone: first.tone(), brief: first.brief() })
+        let is_hit = self.reasons.iter().any(|reason| matches!(reason, Reason::Breakpoint { .. }));
+        let hit = self.records.iter().filter(|_| is_hit).map(|record| record.id).collect();
+        Some(StopView { text: text.join("; "), tone: first.tone(), brief: first.brief(), hit })
     }
 }

@@ -39,6 +39,8 @@ pub trait Subject: query::Subject + Debug + Send + Sync {
     fn probes(&self) -> u64;
     /// The events that launched kernels up to here.
     fn launches(&self) -> &[EventNumber];
+    /// The first events in which lanes began to turn, and in which ways changed hands.
+    fn rearranged(&self) -> [Vec<EventNumber>; 2];
     /// The machine itself, where a scenario must see it.
     fn machine(&self) -> Option<&Machine>;
     /// The cycle of the position.
@@ -83,6 +85,9 @@ impl Subject for Machine {
     }
     fn launches(&self) -> &[EventNumber] {
         Self::launches(self)
+    }
+    fn rearranged(&self) -> [Vec<EventNumber>; 2] {
+        Self::rearranged(self)
     }
     fn machine(&self) -> Option<&Machine> {
         Some(self)

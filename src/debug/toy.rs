@@ -147,6 +147,9 @@ impl Subject for Toy {
     fn launches(&self) -> &[EventNumber] {
         &[]
     }
+    fn rearranged(&self) -> [Vec<EventNumber>; 2] {
+        Default::default()
+    }
     fn machine(&self) -> Option<&Machine> {
         None
     }

@@ -1,7 +1,7 @@
 //! Changing how a machine is built while it runs: another machine of the same shape lends its configuration.
 
 use super::Machine;
-use crate::config::machine::{GpuSpec, PagingSpec};
+use crate::config::machine::{GpuSpec, NumaSpec, PagingSpec};
 use crate::policy::prefetch::Prefetcher;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Outbox;
@@ -68,6 +68,9 @@ impl Machine {
             own.adopt(new, out);
         }
         self.adopt_lanes(other);
+        if let Some((own, new)) = self.ways.as_mut().zip(other.ways.as_ref()) {
+            own.adopt(new);
+        }
         for (own, new) in self.ports.iter_mut().zip(&other.ports) {
             own.adopt(new, self.now);
         }
@@ -94,6 +97,7 @@ impl Machine {
 /// The key of a part of the GPUs' configuration that differs, and that is taken over nowhere.
 fn settled(own: &GpuSpec, new: &GpuSpec) -> Option<&'static str> {
     let paging = own.paging.as_ref().zip(new.paging.as_ref());
+    let numa = own.numa.as_ref().zip(new.numa.as_ref());
     let all = [
         ("gpu.paging", paging.is_some_and(|(own, new)| differs_below_the_driver(own, new))),
         (
@@ -101,7 +105,7 @@ fn settled(own: &GpuSpec, new: &GpuSpec) -> Option<&'static str> {
             prefetches(own) != prefetches(new) && prefetches(new) == Some(Prefetcher::Oracle),
         ),
         ("gpu.read_only", own.read_only != new.read_only),
-        ("gpu.numa", own.numa != new.numa),
+        ("gpu.numa", numa.is_some_and(|(own, new)| differs_beside_samples(own, new))),
         ("gpu.unified", own.unified != new.unified),
         ("gpu.tags", own.tags != new.tags),
         ("gpu.copies", own.copies != new.copies),
@@ -124,6 +128,12 @@ fn differs_below_the_driver(own: &PagingSpec, new: &PagingSpec) -> bool {
         evict: new.evict,
         ..own.clone()
     };
+    as_new != *new
+}
+
+/// Whether sockets differ in more than when and by what ways are dealt.
+fn differs_beside_samples(own: &NumaSpec, new: &NumaSpec) -> bool {
+    let as_new = NumaSpec { sample: new.sample, threshold: new.threshold, ..own.clone() };
     as_new != *new
 }
 

@@ -15,7 +15,7 @@ use crate::model::lanes::{
 };
 use crate::model::link_view::{BalanceView, LaneSample, TurningView};
 use crate::model::record::{Records, What};
-use crate::model::time::Tick;
+use crate::model::time::{EventNumber, Tick};
 use crate::parts::link::Link;
 use crate::policy::lanes::decide;
 use crate::protocol::outbox::{About, Outbox};
@@ -37,6 +37,9 @@ pub(super) struct Lanes {
     samples: u64,
 }
 
+/// Events that are remembered for a timeline.
+pub(super) const REMEMBERED: usize = 256;
+
 /// Both directions of the link of a device.
 #[derive(Clone, Debug)]
 struct Pair {
@@ -53,6 +56,8 @@ struct Pair {
     /// Ticks in which lanes took no packets because they changed their direction, for each lane.
     lost: Tick,
     history: VecDeque<LaneSample>,
+    /// The first events in which lanes began to turn. Nothing depends on them: no part of the digest.
+    turned: Vec<EventNumber>,
 }
 
 /// Lanes on their way to another direction.
@@ -81,9 +86,15 @@ impl Lanes {
             gained: [0; 2],
             lost: 0,
             history: VecDeque::new(),
+            turned: Vec::new(),
         };
         let pairs = pairs.iter().map(pair).collect();
         Self { pairs, sample: sample.max(1), turn, sample_ends: None, samples: 0 }
+    }
+
+    /// The first events in which lanes began to turn.
+    pub fn turned(&self) -> impl Iterator<Item = EventNumber> + '_ {
+        self.pairs.iter().flat_map(|pair| pair.turned.iter().copied())
     }
 
     /// When something is due next; the end of time if nothing is.
@@ -103,6 +114,14 @@ impl Lanes {
 impl Pair {
     fn link(&self, direction: LaneDirection) -> usize {
         self.links[direction as usize]
+    }
+
+    /// What was decided last, and by what.
+    fn remember(&mut self, sample: LaneSample) {
+        if self.history.len() == HISTORY {
+            self.history.pop_front();
+        }
+        self.history.push_back(sample);
     }
 
     /// Lanes that packets can take, and the utilisation in the last sample.
@@ -172,10 +191,7 @@ impl Machine {
             }
             self.tell_saturation(pair, out);
             let decision = self.decide_lanes(pair);
-            if pair.history.len() == HISTORY {
-                pair.history.pop_front();
-            }
-            pair.history.push_back(LaneSample { end, flows: pair.flows(&self.links), decision });
+            pair.remember(LaneSample { end, flows: pair.flows(&self.links), decision });
             if let Some(to) = decision.to {
                 self.begin_turn(pair, to, 1, decision.reason, lanes.turn, out);
             }
@@ -234,6 +250,8 @@ impl Machine {
         let to = if outwards < inwards { LaneDirection::Out } else { LaneDirection::In };
         let count = outwards.abs_diff(inwards) / 2;
         if count > 0 {
+            let decision = LaneDecision { to: Some(to), reason: LaneReason::Launch };
+            pair.remember(LaneSample { end: self.now, flows: pair.flows(&self.links), decision });
             self.begin_turn(pair, to, count, LaneReason::Launch, turn, out);
         }
     }
@@ -253,6 +271,9 @@ impl Machine {
         let until = losing.free_at().max(self.now);
         let (phase, since) = (LanePhase::Quiesce, self.now);
         let utilisation = pair.utilisation;
+        if pair.turned.len() < REMEMBERED {
+            pair.turned.push(self.event);
+        }
         pair.turning = Some(Turning { to, count, phase, reason, utilisation, since, until });
         self.tell_turn(pair, out);
         self.turn_on(pair, turn, out);

@@ -14,7 +14,8 @@ use crate::model::time::Tick;
 use crate::parts::channel::Ready;
 use crate::parts::dram::{Array, Dram, Read};
 use crate::protocol::interleave::Interleave;
-use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
+use crate::protocol::node::Node;
+use crate::protocol::outbox::{About, Outbox, Outgoing, TagRead, Touch, TouchKind};
 
 impl Machine {
     pub(super) fn dram_behind(&mut self, node: usize) -> Option<(&mut Dram, Interleave)> {
@@ -26,17 +27,18 @@ impl Machine {
     /// the controller has all that.
     pub(super) fn read_memory(&mut self, node: usize, sent: &Outgoing) -> Ready {
         let (now, Outgoing { message, read, tag }) = (self.now, sent);
+        let tag = *tag == TagRead::Own;
         let Some((dram, dealing)) = self.dram_behind(node) else { return Ready::At(now) };
         let (local, bytes) = (dealing.local(read.start), read.len);
         match dram {
             Dram::InOrder(dram) => {
                 let data = if bytes > 0 { dram.access(local, bytes, false, now) } else { now };
-                let due = if *tag { data.max(dram.access_tag(local, false, now)) } else { data };
+                let due = if tag { data.max(dram.access_tag(local, false, now)) } else { data };
                 self.ready_at(due)
             }
             Dram::FrFcfs(controller) => {
                 let about = About::message(message).because(message.cause);
-                Ready::Read(if *tag {
+                Ready::Read(if tag {
                     controller.read_tagged(local, bytes, about)
                 } else {
                     controller.read(local, bytes, about)
@@ -87,8 +89,9 @@ impl Machine {
         let mut happened = !issued.is_empty();
         for one in issued {
             let (bank, row, access, writes) = (one.bank, one.row, one.access, one.writes);
+            let tags = out.records.on && self.holds_tags(node, bank);
             out.record(at, one.about, || match one.moves {
-                Some(_) => What::Dram { bank, row, access, writes },
+                Some(_) => What::Dram { bank, row, access, writes, tags },
                 None => What::Activate { bank, row, access },
             });
         }
@@ -96,6 +99,12 @@ impl Machine {
             happened |= self.release(node, read, out);
         }
         happened
+    }
+
+    /// Whether a bank of the memory behind a node holds tags.
+    fn holds_tags(&mut self, node: usize, bank: u32) -> bool {
+        let Some((Dram::FrFcfs(controller), _)) = self.dram_behind(node) else { return false };
+        controller.timing().holds_tags(bank)
     }
 
     /// Whether the controller behind a node still wants to be woken now.
@@ -122,29 +131,34 @@ impl Machine {
         }
     }
 
-    /// The message that waited for a read leaves, because of the event that made it.
+    /// The message that waited for a read leaves, because of the event that made it; with a tag all that waited for it.
     fn release(&mut self, node: usize, read: Read, out: &mut Outbox) -> bool {
         if self.copy_accessed(node, read, out) {
             return true;
         }
         let (now, event) = (self.now, self.event);
-        for index in self.fixed.out.get(node).into_iter().flatten().map(|&index| index as usize) {
-            let Some(channel) = self.channels.get_mut(index) else { continue };
-            let mut lanes = channel.lanes.iter_mut().enumerate();
-            let Some((lane, message)) =
+        let is_tagged = self.nodes.get(node).is_some_and(Node::is_tagged);
+        let mut any = false;
+        for position in 0..self.fixed.out.get(node).map_or(0, Vec::len) {
+            let Some(index) = self.fixed.out.get(node).and_then(|out| out.get(position)) else { continue };
+            let index = *index as usize;
+            while let Some((lane, message)) = self.channels.get_mut(index).and_then(|channel| {
+                let mut lanes = channel.lanes.iter_mut().enumerate();
                 lanes.find_map(|(lane, queue)| Some((lane, queue.release(read, now)?)))
-            else {
-                continue;
-            };
-            let about = About::message(message).because(message.cause);
-            message.cause = event;
-            if out.records.on {
-                let copy = Arc::new(message.clone());
-                out.record(message.from, about, || What::Message(copy));
+            }) {
+                let about = About::message(message).because(message.cause);
+                message.cause = event;
+                if out.records.on {
+                    let copy = Arc::new(message.clone());
+                    out.record(message.from, about, || What::Message(copy));
+                }
+                self.pump(index, lane, out);
+                any = true;
+                if !is_tagged {
+                    return true;
+                }
             }
-            self.pump(index, lane, out);
-            return true;
         }
-        false
+        any
     }
 }

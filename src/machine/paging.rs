@@ -24,6 +24,7 @@ use crate::config::machine::CopyMode;
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::page::{Page, PageSet};
+use crate::model::paging::FaultStage;
 use crate::model::time::{EventNumber, Tick};
 use crate::parts::channel::Path;
 use crate::parts::driver::{Driver, Planned};
@@ -68,8 +69,9 @@ pub struct GpuPaging {
     streams_until: Option<Tick>,
     /// When it was planned to go on.
     wake: Option<Tick>,
-    /// What became of faults. Nothing depends on it: no part of the digest.
+    /// What became of faults, and how many came to each stage. Nothing depends on it: no part of the digest.
     lives: Lives,
+    pub stages: [u64; FaultStage::ALL.len()],
 }
 
 /// Where a page is, as the driver of the whole machine sees it. Pages that it does not list are in host memory.
@@ -280,6 +282,7 @@ impl GpuPaging {
             streams_until: None,
             wake: None,
             lives: Lives::default(),
+            stages: [0; FaultStage::ALL.len()],
         }
     }
 

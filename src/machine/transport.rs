@@ -11,7 +11,7 @@ use crate::model::time::Tick;
 use crate::parts::channel::{Lane, Path, Ready, WAITS};
 use crate::parts::link::Link;
 use crate::parts::port::{LaneKey, Port};
-use crate::protocol::outbox::{About, Outbox};
+use crate::protocol::outbox::{About, Outbox, TagRead};
 use std::sync::Arc;
 
 /// Whether a node some of whose lanes out are `full`, by virtual network, may take a message of a network: there is room for
@@ -68,14 +68,16 @@ impl Machine {
             out.touches = touches;
         }
         let mut sends = std::mem::take(&mut out.sends);
+        let mut ready = Ready::At(self.now);
         for sent in sends.drain(..) {
-            let reads = (sent.read.len > 0 || sent.tag) && !self.plan.is_ordered;
+            let reads = (sent.read.len > 0 || sent.tag == TagRead::Own) && !self.plan.is_ordered;
             memory |= reads;
-            let ready = match sent.message.kind {
+            ready = match sent.message.kind {
                 MessageKind::Flush if !self.plan.is_ordered => {
                     self.ready_at(self.now + self.fixed.flush_trap)
                 }
                 _ if reads => self.read_memory(node, &sent),
+                _ if sent.tag == TagRead::Shared => ready,
                 _ => Ready::At(self.now),
             };
             self.post(node, sent.message, ready, out);

@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
 use super::Machine;
+use super::lanes::REMEMBERED;
 use crate::model::component::ComponentId;
 use crate::model::inspect::PartitionView;
 use crate::model::message::{Message, MessageKind};
 use crate::model::record::What;
-use crate::model::time::Tick;
+use crate::model::time::{EventNumber, Tick};
 use crate::model::ways::WayDecision;
 use crate::policy::ways::{self, Signals, Step};
 use crate::protocol::node::{Node, Role};
@@ -49,13 +50,28 @@ pub struct Ways {
     since: Tick,
     due: Tick,
     sockets: Vec<SocketWays>,
+    /// The first events in which ways changed hands. Nothing depends on them: no part of the digest.
+    moved: Vec<EventNumber>,
 }
 
 impl Ways {
     #[must_use]
     pub fn new(period: Tick, threshold: u32, sockets: usize) -> Self {
         let period = period.max(1);
-        Self { period, threshold, since: 0, due: period, sockets: vec![SocketWays::default(); sockets] }
+        Self {
+            period,
+            threshold,
+            since: 0,
+            due: period,
+            sockets: vec![SocketWays::default(); sockets],
+            moved: Vec::new(),
+        }
+    }
+
+    /// Samples are as long, and as much counts as saturated, as in `other` from here on.
+    pub fn adopt(&mut self, other: &Self) {
+        (self.period, self.threshold) = (other.period, other.threshold);
+        self.due = self.since + self.period;
     }
 
     /// What was decided for a socket, oldest first.
@@ -185,12 +201,14 @@ impl Machine {
     fn take_step(&mut self, socket: usize, decision: WayDecision, out: &mut Outbox) {
         let fixed = self.fixed.clone();
         let Some(parts) = fixed.sockets.get(socket) else { return };
+        let mut any = false;
         for &index in parts.slices.iter().chain(&parts.l1s) {
             let Some(node) = self.nodes.get_mut(index) else { continue };
             let Some((_, ways, _)) = node.geometry().filter(|(_, ways, _)| *ways > 1) else { continue };
             let before = node.remote_ways();
             let remote = ways::apply(decision.step, before, ways);
             if remote != before {
+                any = true;
                 let local = ways - remote;
                 out.record(node.id(), About::default(), || What::WayRepartition { local, remote, decision });
                 node.repartition(remote, out);
@@ -201,12 +219,22 @@ impl Machine {
             nodes.first().and_then(|node| self.nodes.get(*node)).map_or(0, Node::remote_ways)
         };
         let (l2, l1) = (ways_of(&parts.slices), ways_of(&parts.l1s));
-        let tick = self.now;
+        let (tick, event) = (self.now, self.event);
+        if let Some(ways) = self.ways.as_mut().filter(|ways| any && ways.moved.len() < REMEMBERED) {
+            ways.moved.push(event);
+        }
         let Some(own) = self.ways.as_mut().and_then(|ways| ways.sockets.get_mut(socket)) else { return };
         if own.decided.len() == HISTORY {
             own.decided.pop_front();
         }
         own.decided.push_back(Decided { tick, decision, l2, l1 });
+    }
+
+    /// The first events in which lanes began to turn, and in which ways changed hands.
+    #[must_use]
+    pub fn rearranged(&self) -> [Vec<EventNumber>; 2] {
+        let turned = self.lanes.iter().flat_map(|lanes| lanes.turned()).collect();
+        [turned, self.ways.as_ref().map_or_else(Vec::new, |ways| ways.moved.clone())]
     }
 
     /// How the ways of a cache are dealt.

@@ -149,8 +149,8 @@ pub enum What {
     Saturation(Saturation),
     /// A memory controller opened a row for an access.
     Activate { bank: u32, row: u64, access: RowAccess },
-    /// A memory controller let an access move its data.
-    Dram { bank: u32, row: u64, access: RowAccess, writes: bool },
+    /// A memory controller let an access move its data, or the tag of these.
+    Dram { bank: u32, row: u64, access: RowAccess, writes: bool, tags: bool },
     /// A TLB missed, an access joined a miss, it was filled, or lost an entry.
     Tlb { change: TlbChange },
     /// A GMMU begins or ends a walk of the page table for a compute unit.

@@ -29,10 +29,12 @@ pub enum TagOutcome {
     WriteBack,
     /// A request finds no room in the pending queue or the scoreboard, and stays where it is.
     Full,
+    /// The data that have come were read at the host before a write that went past them: they are fetched again.
+    TooOld,
 }
 
 impl TagOutcome {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Hit,
         Self::ColdMiss,
         Self::ConflictMiss,
@@ -43,6 +45,7 @@ impl TagOutcome {
         Self::Both,
         Self::WriteBack,
         Self::Full,
+        Self::TooOld,
     ];
 
     #[must_use]
@@ -58,6 +61,7 @@ impl TagOutcome {
             Self::Both => "both",
             Self::WriteBack => "write-back",
             Self::Full => "full",
+            Self::TooOld => "too-old",
         }
     }
 }

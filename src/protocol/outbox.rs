@@ -61,8 +61,18 @@ pub struct Outgoing {
     pub message: Message,
     /// What is to be read from the memory behind the node first; empty if nothing is.
     pub read: Range,
-    /// The tag of what it is about is read there too.
-    pub tag: bool,
+    pub tag: TagRead,
+}
+
+/// The tag in that memory that tells whether a message may leave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TagRead {
+    #[default]
+    None,
+    /// It is read for this message, beside its data.
+    Own,
+    /// The read of the message before this one tells it, too.
+    Shared,
 }
 
 /// An access to the memory behind a node for which no message waits.

@@ -50,6 +50,9 @@ impl Grammar for Clauses {
         if let Some(kind) = kind
             && (fields.is_empty() || !value_follows(parser))
         {
+            if scope.is_some_and(|scope| scope.name != kind.name) {
+                return Err(unknown(parser, word, scope).into());
+            }
             parser.advance();
             return Ok(Clause::Kind(kind));
         }
@@ -152,6 +155,9 @@ fn known_gpu(parser: &Parser<'_>, wanted: Interval) -> Result<()> {
 fn unknown(parser: &mut Parser<'_>, word: &str, scope: Option<&'static KindInfo>) -> Diagnostic {
     let mut error = parser.unexpected();
     match scope {
+        Some(kind) if KINDS.iter().any(|other| other.name == word) => {
+            error.message = format!("no record is {} and {word}: it has one kind", kind.name);
+        }
         Some(kind) if !fields_named(word, None).is_empty() => {
             error.message = format!("{} records have no {word}", kind.name);
         }

@@ -364,6 +364,7 @@ fn errors_of_filters_point_at_the_word() {
             "",
             "did you mean page-move change thrash?",
         ),
+        ("tag hit", "no record is tag and hit", "hit", "", "did you mean outcome hit?"),
         ("message kind read", "message records have no kind", "kind", "", "did you mean type?"),
         (
             "transition tp N",

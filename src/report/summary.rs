@@ -36,6 +36,8 @@ const FAILURES: usize = 20;
 pub struct Heading<'a> {
     pub title: &'a str,
     pub source: Option<&'a str>,
+    /// What stands for a paper's workload, and in what the two differ.
+    pub about: Option<&'a str>,
     /// The scenario file, for the places of failures.
     pub file: &'a str,
     /// What the machine calls itself, unless that is its name here, and its protocol.
@@ -49,6 +51,9 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
     let _ = writeln!(text, "{}", heading.title);
     if let Some(source) = heading.source {
         let _ = writeln!(text, "{source}");
+    }
+    if let Some(about) = heading.about {
+        let _ = writeln!(text, "{about}");
     }
     text.push('\n');
     let report = &run.report;

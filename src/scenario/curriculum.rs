@@ -87,6 +87,7 @@ const LESSONS: [(&str, &[&str]); 7] = [
             "trusted-filter",
             "full-filter",
             "overtaken",
+            "naive",
             "coalescing",
             "two-responses",
             "one-response",

@@ -255,7 +255,7 @@ impl Scenario {
         for text in set {
             document.set_within(&["machine"], text)?;
         }
-        let file: ScenarioFile = document.read()?;
+        let file: ScenarioFile = document.read().map_err(config::schema::completed)?;
         match &file.machine {
             MachineChoice::Inline(machine) => machine.specification(&document, &self.shelf),
             MachineChoice::Named(name) => {
@@ -491,6 +491,7 @@ fn append(workload: &mut Workload, more: &Workload, launch: Option<u64>) {
         workload.tasks.push(task);
     }
     workload.homes.extend_from_slice(&more.homes);
+    workload.allocated.extend_from_slice(&more.allocated);
 }
 
 fn stop(compiler: Compiler<'_>, at: &At<BreakFile>) -> Result<Break> {

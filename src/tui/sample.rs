@@ -279,7 +279,7 @@ impl Sample {
             stop: Some(Stop {
                 text: "breakpoint 1: message from host.hmd0".into(),
                 tone: Tone::Plain,
-                brief: None,
+                ..Stop::default()
             }),
             selection: Selection { block: Some(BLOCK), txn: Some(TXN), ..Selection::default() },
             shown: self.transaction(TXN),

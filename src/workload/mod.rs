@@ -20,6 +20,8 @@ pub struct Workload {
     pub tasks: Vec<Task>,
     /// Memory that was allocated on a GPU, where it is known: there its pages live, if a machine does not deal them otherwise.
     pub homes: Vec<(Range, u32)>,
+    /// Memory that was allocated, though nothing need touch it: a prefetcher may bring its pages.
+    pub allocated: Vec<Range>,
 }
 
 impl Workload {

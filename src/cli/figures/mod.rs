@@ -47,8 +47,8 @@ fn after_help() -> String {
 /// Reproduce the papers' figures and claims, ours beside theirs
 ///
 /// Without ID, all of them. A value is what comes out of the mechanism with the paper's parameters; nothing is fitted.
-/// Orders and exact numbers hold or do not; any other number holds within a quarter of the paper's. Workloads run
-/// shrunk, together with the capacities that they press on: the scale stands beside each figure.
+/// Orders and exact numbers hold or do not; any other number holds within a quarter of the paper's. Workloads may run
+/// shrunk: the scale stands beside each figure, of data alone or of the machine, too.
 #[derive(Debug, Args)]
 #[command(after_long_help = after_help())]
 pub struct Figures {
@@ -56,7 +56,7 @@ pub struct Figures {
     #[arg(value_name = "ID")]
     ids: Vec<String>,
 
-    /// All figures in about three minutes: some of the workloads, shrunk further
+    /// All figures in about three minutes, a paper's in one: some of the workloads, shrunk further
     #[arg(long)]
     quick: bool,
 

@@ -6,7 +6,7 @@ use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use serde_json::{Map, Value, json};
 
 use crate::cli::arguments::{Changes, Switch, Target};
@@ -149,13 +149,18 @@ impl Plan {
     pub fn work(&self, point: &Point) -> Result<Option<Work>> {
         let Some(mut work) = self.works.get(point.work).cloned() else { return Ok(None) };
         work.options.seed = point.seed.or(work.options.seed);
-        let set = self.overrides(point).into_iter().map(|(text, ..)| text).collect();
-        let (scenario, machine) = Changes { set, seed: point.seed, ..Changes::default() }.split()?;
+        let (scenario, machine) = self.split(point, point.seed)?;
         work.scenario = work.scenario.with(&scenario)?;
         // What is set of a trace needs one.
         work.scenario.trace()?;
         work.options.set = machine;
         Ok(Some(work))
+    }
+
+    /// What a point sets of the scenario file, with this seed, and what of the machine file.
+    fn split(&self, point: &Point, seed: Option<u64>) -> Result<(Vec<String>, Vec<String>)> {
+        let set = self.overrides(point).into_iter().map(|(text, ..)| text).collect();
+        Changes { set, seed, ..Changes::default() }.split()
     }
 
     /// What a point sets: as `--set` takes it, with the places of key and value.
@@ -191,14 +196,15 @@ impl Plan {
         });
         let mut found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         found.sort_by_key(|(group, _)| *group);
+        // A point that says the same as another one has results of its own.
+        let mut same: FxHashMap<String, usize> = FxHashMap::default();
         for (group, key) in found {
             let key = key?;
+            let before = same.entry(key.clone()).or_default();
             for point in self.points.iter_mut().skip(group * seeds).take(seeds) {
-                let mut hasher = FxHasher::default();
-                hasher.write(key.as_bytes());
-                hasher.write(point.name.to_string().as_bytes());
-                point.key = format!("{:016x}", hasher.finish());
+                point.key = digest(&[key.clone(), format!("{:?}", (point.seed, *before))]);
             }
+            *before += 1;
         }
         Ok(())
     }
@@ -206,7 +212,10 @@ impl Plan {
     /// Builds the machine of a point, for what tells its results from those of others.
     fn key(&self, point: &Point) -> Result<String> {
         let Some(work) = self.work(point)? else { return Ok(String::new()) };
-        work.prepare().map(|prepared| key(&work, &prepared))
+        // In whatever order the file has them.
+        let (mut set, _) = self.split(point, None)?;
+        set.sort();
+        work.prepare().map(|prepared| key(&work, &set, &prepared))
     }
 
     /// A complaint about a setting gets its place in the sweep file.
@@ -233,18 +242,23 @@ impl Plan {
     }
 }
 
-/// A digest of what a machine is built from: the scenario, the machine and its protocols as they are read, and this
+/// A digest of what a point runs: the scenario and what is set of it, the machine and its protocols as they are read, and this
 /// version of the program.
-fn key(work: &Work, prepared: &Prepared) -> String {
+fn key(work: &Work, set: &[String], prepared: &Prepared) -> String {
     let blueprint = &prepared.blueprint;
-    let mut hasher = FxHasher::default();
-    let parts = [
+    digest(&[
         env!("CARGO_PKG_VERSION").to_owned(),
-        work.scenario.source().text.to_string(),
+        work.name.clone(),
+        work.own_text(),
+        set.join("\n"),
         format!("{:?}", blueprint.spec),
         format!("{:?}", blueprint.tables),
         format!("{:?}", (blueprint.max_cycles, blueprint.checks, &work.trace_digest())),
-    ];
+    ])
+}
+
+fn digest(parts: &[String]) -> String {
+    let mut hasher = FxHasher::default();
     for part in parts {
         hasher.write_usize(part.len());
         hasher.write(part.as_bytes());
@@ -305,9 +319,11 @@ fn works(
                 changes: changes.clone(),
             };
             let mut work = Work::open(&target, interrupt).map_err(|error| at(name, document, error))?;
-            if machines.len() > 1 {
-                work.name = format!("{} on {}", work.name, machine.value);
-            }
+            // As the file has it, from wherever that is read.
+            work.name = match machines.len() {
+                1 => name.value.clone(),
+                _ => format!("{} on {}", name.value, machine.value),
+            };
             works.push(work);
         }
     }

@@ -36,6 +36,12 @@ impl Build<'_> {
             let complaint = check.document.complain_about("gpu.l1.ways", message);
             return fail(complaint.expected("gpu.l1.ways of 2 or more"));
         }
+        let is_home_side = matches!(organisation, Organisation::MemorySide | Organisation::Static);
+        if is_home_side && file.write == Some(WriteWord::Through) {
+            let message = "the L2 in front of a memory has the last copy of its lines, and writes back";
+            let complaint = check.document.complain_about("gpu.numa.write", message);
+            return fail(complaint.expected("gpu.numa.l2 = \"shared\" or \"partitioned\" with it"));
+        }
         let usual = match (organisation, file.write) {
             (Organisation::MemorySide | Organisation::Static, _) => "gpu-memory-side",
             (_, Some(WriteWord::Through)) => "gpu-write-through",

@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::machine::GpuHome;
+use crate::config::machine::{GpuHome, MachineSpec};
 use crate::config::{
     Document, Shelf, find, list, load_machine, load_machine_with, load_protocol, machine_from_toml,
 };
@@ -454,4 +454,12 @@ fn a_key_is_set_by_either_of_its_names() {
     let below = ["gpu.cu.count=3".to_owned()];
     let sockets = crate::config::load_machine_with("tiny/numa-2socket", None, &below).unwrap();
     assert_eq!(sockets.gpu.unwrap().cu.count, 3);
+}
+
+#[test]
+fn the_numa_aware_gpu_is_the_baseline_with_its_two_mechanisms() {
+    let set = ["gpu.numa.l2=partitioned", "network.balancer.policy=dynamic"].map(str::to_owned);
+    let base = load_machine_with("numa-4socket", None, &set).unwrap();
+    let aware = load_machine("numa-4socket-aware", None).unwrap();
+    assert_eq!(MachineSpec { name: aware.name.clone(), ..base }, aware);
 }

@@ -1,6 +1,8 @@
 //! `break` and `tbreak`.
 
 use super::{Arguments, Command, Completes, Effect, Group};
+use crate::config::machine::{GpuSpec, MachineSpec, Organisation};
+use crate::debug::breakpoint::Trigger;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 
@@ -53,5 +55,69 @@ fn set(session: &mut Session, arguments: &Arguments, temporary: bool) -> Result<
     let kind = if temporary { "temporary breakpoint" } else { "breakpoint" };
     let holds = session.breakpoints.get(id).is_some_and(|breakpoint| breakpoint.holds(session.machine()));
     let note = if holds { " (it holds here already, and stops when it becomes true again)" } else { "" };
-    Ok(Effect::line(format!("{kind} {id}: {text}{note}")))
+    let in_vain = never(session, id).map_or_else(String::new, |why| format!(" (it cannot stop here: {why})"));
+    Ok(Effect::line(format!("{kind} {id}: {text}{note}{in_vain}")))
+}
+
+/// Why this machine makes no record that a breakpoint could stop at, if it makes none.
+fn never(session: &Session, id: u32) -> Option<&'static str> {
+    let Trigger::Record(filter) = &session.breakpoints.get(id)?.trigger else { return None };
+    let spec = session.machine().machine()?.spec();
+    let kinds = filter.kinds()?;
+    let mut reasons = kinds.iter().map(|kind| lacks(spec, kind));
+    let first = reasons.next()??;
+    reasons.all(|reason| reason.is_some()).then_some(first)
+}
+
+/// What a machine does not have without which there are no records of a kind.
+fn lacks(spec: &MachineSpec, kind: &str) -> Option<&'static str> {
+    let gpu = spec.gpu.as_ref();
+    let has = |part: fn(&GpuSpec) -> bool| gpu.is_some_and(part);
+    let (is_there, what) = match kind {
+        "lane-reversal" | "saturation" => {
+            (spec.network.balancer.is_some(), "no balancer watches the links (network.balancer)")
+        }
+        "way-repartition" => {
+            let is_partitioned = |gpu: &GpuSpec| {
+                gpu.numa.as_ref().is_some_and(|numa| numa.organisation == Organisation::Partitioned)
+            };
+            (has(is_partitioned), "no cache is partitioned (gpu.numa.l2)")
+        }
+        "tag" => (has(|gpu| gpu.tags.is_some()), "no memory has its tags in DRAM (gpu.tags)"),
+        "far-fault" => (has(|gpu| gpu.paging.is_some()), "no memory is paged (gpu.paging)"),
+        "page-move" => (
+            has(|gpu| gpu.paging.is_some() || gpu.copies.is_some()),
+            "no pages move (gpu.paging, gpu.copies)",
+        ),
+        "tlb" | "page-walk" => {
+            (has(|gpu| gpu.paging.is_some() || gpu.read_only.is_some()), "nothing is translated (gpu.paging)")
+        }
+        "protection-fault" | "page-permission" | "speculation" => {
+            (has(|gpu| gpu.read_only.is_some()), "no page is taken for read-only (gpu.read_only)")
+        }
+        "remote-directory" | "nack" => {
+            (has(|gpu| gpu.remote_directory.is_some()), "there is no remote directory (gpu.remote_directory)")
+        }
+        _ => return None,
+    };
+    (!is_there).then_some(what)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::debug::interrupt::Interrupt;
+    use crate::debug::origin::Origin;
+    use crate::debug::session::Session;
+
+    #[test]
+    fn a_breakpoint_at_what_the_machine_never_does_says_so() {
+        let text = "machine = 'tiny/umh-2gpu'\n[[do]]\nby = 'gpu0.cu0'\nload = { address = 0x1000 }\n";
+        let mut session = Session::open(Origin::of_text("t", text).unwrap(), None);
+        let mut told = |line: &str| session.execute(line, &Interrupt::default()).unwrap().lines.join("\n");
+        let in_vain = told("break lane-reversal or way-repartition at gpu0.l2.0");
+        assert!(in_vain.contains("cannot stop here: no balancer watches the links"), "{in_vain}");
+        for possible in ["break transition", "break tag or transition", "break gpu 0", "break not tag"] {
+            assert!(!told(possible).contains("cannot stop"), "{possible}");
+        }
+    }
 }

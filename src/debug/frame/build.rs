@@ -111,12 +111,12 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     if wish.panes.has(Pane::Mshrs) || wish.panes.has(Pane::Caches) {
         frame.tags = all(|kind| kind == ComponentKind::Memory).filter_map(|id| machine.tags(id)).collect();
     }
-    frame.pages = Pages::build(machine, &selection, wish);
     if wish.panes.has(Pane::Transaction) {
         frame.sequence = selection
             .txn
             .and_then(|txn| Sequence::new(txn, facts.shown.clone(), facts.journey, machine.components()));
     }
+    frame.pages = Pages::build(machine, &selection, frame.sequence.as_ref(), wish);
     // What is drawn of one transaction needs no list of all.
     let is_drawn = frame.sequence.is_some();
     if wish.panes.has(Pane::Transaction) && !is_drawn || wish.panes.has(Pane::Waits) {
@@ -144,11 +144,15 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     }
 }
 
-/// All files of MSHRs, and of all so many entries at most.
+/// All files of MSHRs, and of all so many entries at most: those of GMMUs, which are few and shown before all, first.
 fn mshrs(machine: &dyn Inspect, nodes: impl Iterator<Item = ComponentId>, limit: usize) -> Vec<MshrView> {
+    let is_gmmu = |node: &ComponentId| {
+        machine.components().get(*node).is_some_and(|part| part.kind == ComponentKind::Gmmu)
+    };
+    let (gmmus, others): (Vec<_>, Vec<_>) = nodes.partition(is_gmmu);
     let mut left = limit;
     let mut files = Vec::new();
-    for node in nodes {
+    for node in gmmus.into_iter().chain(others) {
         let Some(file) = machine.mshrs(node, left) else { continue };
         left = left.saturating_sub(file.entries.len());
         files.push(file);
@@ -203,16 +207,21 @@ fn position(machine: &dyn Inspect, facts: &Facts) -> Position {
 
 /// What the records of one event say, the most telling first.
 fn happenings(machine: &dyn Inspect, facts: &Facts) -> Vec<Happening> {
-    let mut records: Vec<&Record> = facts.last.iter().collect();
+    let records: Vec<&Record> = facts.last.iter().collect();
     if records.is_empty() && facts.run.is_at_rest() {
         return sample(machine).into_iter().collect();
     }
-    records.sort_by_key(|record| weight(&record.what));
+    let hit = facts.stop.as_ref().map_or(&[][..], |stop| &stop.hit);
+    // All of its records hit where a breakpoint names none.
+    let is_hit = |record: &Record| hit.len() < records.len() && hit.contains(&record.id);
+    let ranks: Vec<_> = records.iter().map(|record| (!is_hit(record), weight(&record.what))).collect();
+    let mut ranked: Vec<_> = ranks.into_iter().zip(records).collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
     let names = machine.components();
-    records
+    ranked
         .into_iter()
         .take(16)
-        .map(|record| Happening {
+        .map(|(_, record)| Happening {
             id: record.id,
             at: record.place(),
             kind: record.kind(),

@@ -12,7 +12,7 @@ use crate::model::time::TimeBase;
 use crate::model::ways::WayStep;
 
 /// Decisions about ways whose outcome is shown, the last ones.
-const SHOWN: usize = 24;
+const SHOWN: usize = 8;
 
 /// A count as one sign: a digit, then letters, of which `a` is ten.
 #[must_use]
@@ -41,15 +41,23 @@ fn remote(cache: &CacheView, time: TimeBase) -> Vec<String> {
     if away > 0 {
         let here = cache.hits + cache.misses - away;
         let local = cache.hits - cache.remote_hits;
-        lines.push(format!("hits: local {local}/{here}, remote {}/{away}", cache.remote_hits));
+        let rate = |hits: u64, all: u64| {
+            let share =
+                if all > 0 { format!("{:.0} %", 100.0 * hits as f64 / all as f64) } else { "-".into() };
+            format!("{share} ({hits}/{all})")
+        };
+        let (local, remote) = (rate(local, here), rate(cache.remote_hits, away));
+        lines.push(format!("hits: local {local}, remote {remote}"));
     }
     let Some(partition) = &cache.partition else { return lines };
-    let over = match partition.decided.len() {
+    let mut counts: Vec<u32> = partition.decided.iter().map(|(_, _, remote)| *remote).collect();
+    counts.dedup();
+    let over = match counts.len() {
         0 | 1 => String::new(),
         count => {
-            let last = partition.decided.iter().skip(count.saturating_sub(SHOWN));
-            let counts: String = last.map(|(_, _, remote)| digit(*remote)).collect();
-            format!("  remote over time {counts}")
+            let last = counts.iter().skip(count.saturating_sub(SHOWN));
+            let counts: Vec<_> = last.map(u32::to_string).collect();
+            format!("  remote so far {}", counts.join(" › "))
         }
     };
     let local = cache.ways - partition.remote;

@@ -6,6 +6,7 @@ use crate::model::inspect::Inspect;
 use crate::model::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
 
 use super::selection::Selection;
+use super::sequence::Sequence;
 use super::wish::{Pane, Wish};
 
 /// The paged memory of a machine. Empty if none is paged.
@@ -24,9 +25,14 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// What `wish` asks for.
+    /// What `wish` asks for, beside the journey that is drawn.
     #[must_use]
-    pub fn build(machine: &dyn Inspect, selection: &Selection, wish: &Wish) -> Self {
+    pub fn build(
+        machine: &dyn Inspect,
+        selection: &Selection,
+        drawn: Option<&Sequence>,
+        wish: &Wish,
+    ) -> Self {
         let mut pages = Self::default();
         if wish.panes.has(Pane::Pages) {
             pages.homes = machine.homes(wish.cells);
@@ -43,19 +49,26 @@ impl Pages {
             pages.tlbs = units.take(wish.limit).filter_map(|(id, _)| machine.tlb(id)).collect();
         }
         if wish.panes.has(Pane::Transaction) {
-            pages.fault = selection.block.and_then(|block| fault(machine, selection, block));
+            pages.fault = selection.block.and_then(|block| fault(machine, selection, drawn, block));
         }
         pages
     }
 }
 
-/// The last fault of a page: that of the GPU whose access to it is selected. A core has none.
-fn fault(machine: &dyn Inspect, selection: &Selection, block: Address) -> Option<FaultView> {
+/// The last fault of a page: that of the GPU whose access to it is selected, in flight or drawn. A core has none.
+fn fault(
+    machine: &dyn Inspect,
+    selection: &Selection,
+    drawn: Option<&Sequence>,
+    block: Address,
+) -> Option<FaultView> {
     let is_of_page =
-        |txn: &Address| machine.page_size().is_some_and(|size| txn.block(size) == block.block(size));
+        |access: Address| machine.page_size().is_some_and(|size| access.block(size) == block.block(size));
     let transaction = selection.txn.and_then(|txn| machine.transaction(txn));
-    let Some(transaction) = transaction.filter(|txn| is_of_page(&txn.range.start)) else {
-        return machine.fault(block, None);
-    };
-    machine.fault(block, Some(machine.components().get(transaction.agent)?.gpu()?))
+    let in_flight =
+        transaction.filter(|txn| is_of_page(txn.range.start)).map(|transaction| transaction.agent);
+    let drawn = drawn.filter(|sequence| sequence.range.is_some_and(|range| is_of_page(range.start)));
+    let first = || drawn.and_then(|sequence| sequence.lifelines.first().copied());
+    let Some(asking) = in_flight.or_else(first) else { return machine.fault(block, None) };
+    machine.fault(block, Some(machine.components().get(asking)?.gpu()?))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::component::Components;
+use crate::model::record::RecordId;
 use crate::model::time::EventNumber;
 
 /// What does not change while a scenario is open.
@@ -95,6 +96,8 @@ pub struct Stop {
     pub tone: Tone,
     /// The reason in a word, if the screen tells the rest elsewhere (the lesson's text, the end of the run).
     pub brief: Option<String>,
+    /// The records at which a breakpoint stopped it: they are told before the others of their event.
+    pub hit: Vec<RecordId>,
 }
 
 /// A breakpoint, watchpoint or display, as the screen lists it.
@@ -209,6 +212,10 @@ pub enum MarkKind {
     Breakpoint,
     Bookmark,
     Kernel,
+    /// Lanes began to turn.
+    Lanes,
+    /// Ways changed hands.
+    Ways,
     /// The machine was changed from outside.
     Input,
     Fault,

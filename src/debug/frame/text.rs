@@ -132,8 +132,9 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::Activate { bank, row, access } => {
             format!("{} opens row {row:#x} of bank {bank}", access.name())
         }
-        What::Dram { bank, row, access, writes } => {
+        What::Dram { bank, row, access, writes, tags } => {
             let does = if *writes { "writes" } else { "reads" };
+            let does = if *tags { format!("{does} the tag of") } else { does.to_owned() };
             format!("{} {does} {} in row {row:#x} of bank {bank}", access.name(), place(record))
         }
         What::Tlb { change } => format!("{} {}", change.name(), numbered(record)),
@@ -219,7 +220,7 @@ fn tag_story(tag: TagRecord, block: &str) -> String {
         TagOutcome::Hit => format!("finds the tag of{block}: the {what} hits"),
         TagOutcome::ColdMiss => format!("has not loaded{block}: the {what} waits; {rooms}"),
         TagOutcome::ConflictMiss => format!("finds another tag for{block}: the {what} waits; {rooms}"),
-        TagOutcome::Merge => format!("fetches{block} already: the {what} waits too; {rooms}"),
+        TagOutcome::Merge => format!("awaits{block} already: the {what} waits too; {rooms}"),
         TagOutcome::Arrival => format!("has the data of{block}: the arrival bit is set; {rooms}"),
         TagOutcome::Replay => format!("looks the {what} of{block} up again; {rooms}"),
         TagOutcome::Relay => {
@@ -228,6 +229,7 @@ fn tag_story(tag: TagRecord, block: &str) -> String {
         TagOutcome::Both => format!("has not loaded{block}: the write is done here and goes to the host"),
         TagOutcome::WriteBack => format!("writes{block} back"),
         TagOutcome::Full => format!("cannot take the {what} of{block}: {rooms}"),
+        TagOutcome::TooOld => format!("gets{block} too old: a write has gone past it, it is fetched again"),
     }
 }
 
@@ -277,10 +279,13 @@ fn lane_reversal(reversal: &LaneReversal) -> String {
     let flow = |flow: Flow| format!("{} % of {}", flow.utilisation, flow.lanes);
     let why = lane_reason(LaneDecision { to: Some(*to), reason: *reason });
     let (from, to) = (to.opposite().name(), to.name());
-    let (before, lanes) =
-        ([flow(sampled.out), flow(sampled.into)].join(", "), plural(u64::from(*count), "lane"));
-    let (out, into) = (flows.out.lanes, flows.into.lanes);
-    format!("{lanes} {from} > {to} {does}: {out} out, {into} in (sample: {before}); {why}")
+    // What a launch does needs no sample.
+    let before = match reason {
+        LaneReason::Launch => String::new(),
+        _ => format!(" (sample: {}, {})", flow(sampled.out), flow(sampled.into)),
+    };
+    let (out, into, lanes) = (flows.out.lanes, flows.into.lanes, plural(u64::from(*count), "lane"));
+    format!("{lanes} {from} > {to} {does}: {out} out, {into} in{before}; {why}")
 }
 
 /// The transfer set that a page is in.

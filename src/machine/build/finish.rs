@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Builder;
-use crate::config::machine::Organisation;
+use crate::config::machine::{NetworkKind, Organisation};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::check::Checker;
 use crate::machine::consistency::Consistency;
@@ -123,6 +123,7 @@ impl Builder<'_> {
         let handing_on: Vec<ComponentId> = handing_on.map(|(config, _)| config.id).collect();
         let tagged = self.configs.iter().filter(|(config, _)| config.tags.is_some());
         let tagged: Vec<ComponentId> = tagged.map(|(config, _)| config.id).collect();
+        let is_pcie = self.spec.network.kind == NetworkKind::Pcie;
         for (number, (mut config, store)) in std::mem::take(&mut self.configs).into_iter().enumerate() {
             config.remembers = meeting.has(number);
             config.answers_each = config.children.iter().any(|child| handing_on.contains(child));
@@ -138,7 +139,9 @@ impl Builder<'_> {
             {
                 config.snooped = children_that(&config, |child| self.components.is_host(child));
                 config.outside = children_that(&config, |child| untracked.contains(&child)) & !config.snooped;
-                config.posted = children_that(&config, |child| tagged.contains(&child));
+                // What no directory tracks stores past the protocol; over PCIe that is a posted write.
+                let is_posted = |child| tagged.contains(&child) || is_pcie && untracked.contains(&child);
+                config.posted = children_that(&config, is_posted) & !config.snooped;
             }
             let (is_apart, line) = (config.own_side != 0, config.block);
             let mut node = Node::new(config, store);

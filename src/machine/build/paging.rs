@@ -46,6 +46,12 @@ impl Builder<'_> {
                 pages.insert(page);
             }
         }
+        // A trace has addresses of a process: they end nowhere.
+        for range in &self.blueprint.workload.allocated {
+            for page in PageRun::of(spec.prefetch.allocated(*range), spec.page).iter() {
+                pages.insert(page);
+            }
+        }
         self.holds_a_page(&spec)?;
         self.fits_copies(&spec, &pages)?;
         let mut parts = std::mem::take(&mut self.gpu_parts);

@@ -38,7 +38,7 @@ fn lines_of_one_row_hit_it_and_every_access_is_told() {
         .iter()
         .filter(|record| record.at == hmd)
         .filter_map(|record| match record.what {
-            What::Dram { access, writes: false, row: 0, bank: 0 } => Some(access),
+            What::Dram { access, writes: false, row: 0, bank: 0, tags: false } => Some(access),
             _ => None,
         })
         .collect();

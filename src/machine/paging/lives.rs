@@ -16,6 +16,11 @@ fn is_own(step: LifeStep) -> bool {
     !matches!(step, LifeStep::Merged | LifeStep::Nacked | LifeStep::Dropped | LifeStep::Replayed)
 }
 
+/// Whether a compute unit is told: that may be on its way when the page comes.
+fn is_answer(step: LifeStep) -> bool {
+    matches!(step, LifeStep::Nacked | LifeStep::Replayed)
+}
+
 /// The life of one fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Life {
@@ -31,11 +36,13 @@ pub struct Lives {
 }
 
 impl Lives {
-    /// A fault of a page goes on. It has ended when the page is there, or may be written; the replays that follow are still its own.
+    /// A fault of a page goes on. It has ended when the page is there, or may be written; what compute units are told then is
+    /// still its own.
     pub fn tell(&mut self, page: Page, told: FaultStep) {
-        let after = told.step == LifeStep::Replayed && !self.open.contains_key(&page);
-        if let Some(life) = self.ended.iter_mut().rev().find(|life| after && life.page == page) {
-            life.steps.push_back(told);
+        if is_answer(told.step) && !self.open.contains_key(&page) {
+            if let Some(life) = self.ended.iter_mut().rev().find(|life| life.page == page) {
+                life.steps.push_back(told);
+            }
             return;
         }
         let life = self.open.entry(page).or_insert_with(|| Life { page, ..Life::default() });
@@ -138,6 +145,15 @@ mod tests {
             lives.tell(Page(page), told(LifeStep::Arrived));
         }
         assert_eq!((lives.ended.len(), lives.open().count()), (ENDED, 1));
+    }
+
+    #[test]
+    fn an_answer_that_comes_after_the_page_begins_no_life() {
+        let mut lives = over();
+        lives.tell(Page(7), told(LifeStep::Nacked));
+        assert_eq!(steps(&lives), Some(([&OVER[..], &[LifeStep::Nacked]].concat(), false)));
+        lives.tell(Page(8), told(LifeStep::Nacked));
+        assert!(lives.of(Page(8)).is_none());
     }
 
     #[test]

@@ -52,6 +52,9 @@ impl Machine {
         let Some(paging) = self.paging.as_mut() else { return };
         let (brings_pages, is_shared) = (paging.brings_pages(), paging.is_shared());
         let Some(one) = paging.gpus.get_mut(gpu) else { return };
+        if let Some(count) = one.stages.get_mut(stage as usize) {
+            *count += 1;
+        }
         let taker = match stage {
             FaultStage::Queued | FaultStage::Serviced => one.ports.driver,
             _ => one.ports.gmmu,

@@ -68,8 +68,14 @@ impl Machine {
         }
     }
 
-    /// What a page waits for that a core wants: the driver serves its fault first.
-    fn why_taken_back(&self, page: Page) -> Option<WaitLink> {
+    /// What a page waits for that a core wants: the driver serves its fault first, then it comes home.
+    fn why_taken_back(&self, page: Page) -> Vec<WaitLink> {
+        let gpus = self.paging.as_ref().map_or(&[][..], |paging| &paging.gpus);
+        let leaves = gpus.iter().find_map(|one| self.why_leaving(one, page));
+        self.why_recalled(page).into_iter().chain(leaves).collect()
+    }
+
+    fn why_recalled(&self, page: Page) -> Option<WaitLink> {
         let paging = self.paging.as_ref()?;
         let (due, _) = paging.recalled.get(&page)?;
         let at = paging.gpus.first()?.ports.driver;
@@ -261,7 +267,27 @@ impl Machine {
             Some(driver) => self.why_driver(bringer, driver, page),
             None => self.why_handler(one, page),
         };
-        std::iter::once(tracks).chain(serves).chain(self.why_moving(bringer, page)).collect()
+        let then = self.why_room(bringer, page).into_iter().chain(self.why_moving(bringer, page));
+        std::iter::once(tracks).chain(serves).chain(then).collect()
+    }
+
+    /// What keeps the frame that a page waits for: the first of those pages that leave.
+    fn why_room(&self, one: &GpuPaging, page: Page) -> Option<WaitLink> {
+        let driver = one.driver.as_ref()?;
+        driver.planned().find(|planned| planned.page == page)?;
+        self.why_leaving(one, driver.residency.leaving().next(Page(0))?)
+    }
+
+    /// A page that leaves a GPU: its lines leave the caches, then its bytes cross the link.
+    fn why_leaving(&self, one: &GpuPaging, page: Page) -> Option<WaitLink> {
+        if self.paging.as_ref()?.draining.contains_key(&page) {
+            let text = format!("waits until the caches of the GPU have given up the lines of page {page}");
+            return Some(WaitLink { at: one.ports.driver, text, since: None });
+        }
+        let (due, ..) = one.departures.iter().find(|(_, leaves, _)| *leaves == page)?;
+        let link = self.fixed.visible_links.get(one.ports.links.1.first).and_then(Option::as_ref);
+        let text = format!("carries page {page} home; it is there at cycle {}", self.fixed.time.cycle(*due));
+        Some(WaitLink { at: link.map_or(one.ports.driver, |link| link.0), text, since: None })
     }
 
     fn why_driver(&self, one: &super::GpuPaging, driver: &Driver, page: Page) -> Option<WaitLink> {

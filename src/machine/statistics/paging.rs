@@ -2,6 +2,11 @@
 
 use super::Sheet;
 use crate::machine::Machine;
+use crate::model::paging::FaultStage;
+
+/// Stages to which any number of requests come for one fault.
+const COUNTED: [FaultStage; 4] =
+    [FaultStage::Merged, FaultStage::Dropped, FaultStage::Nacked, FaultStage::Replayed];
 
 impl Machine {
     pub(super) fn paging_statistics(&self, sheet: &mut Sheet) {
@@ -17,6 +22,11 @@ impl Machine {
         sheet.count("paging.walks".to_owned(), paging.gpus.iter().map(|one| one.gmmu.walked).sum());
         let most = paging.gpus.iter().map(|one| one.gmmu.high_water).max().unwrap_or(0);
         sheet.count("paging.far_fault_mshrs.most".to_owned(), most as u64);
+        let whose = if paging.protection().is_some() { "read_only" } else { "paging" };
+        for stage in COUNTED {
+            let count = paging.gpus.iter().filter_map(|one| one.stages.get(stage as usize)).sum();
+            sheet.count(format!("{whose}.faults.{}", stage.name()), count);
+        }
         if let Some(protection) = paging.protection() {
             let counters = protection.counters;
             sheet.count("read_only.faults.cores".to_owned(), counters.by_cores);

@@ -63,7 +63,8 @@ impl Record {
             What::LaneReversal(reversal) => reversal_field(reversal, name),
             What::Saturation(saturation) => saturation_field(*saturation, name),
             What::Activate { bank, row, access } => bank_field((*bank, *row, *access), None, name),
-            What::Dram { bank, row, access, writes } => {
+            What::Dram { tags, .. } if name == "tags" => Some(Field::Number(u64::from(*tags))),
+            What::Dram { bank, row, access, writes, .. } => {
                 bank_field((*bank, *row, *access), Some(*writes), name)
             }
             What::Tlb { .. }

@@ -241,6 +241,7 @@ pub const KINDS: &[KindInfo] = &[
             field("row", FieldType::Number, "row of the bank"),
             field("access", FieldType::RowAccess, "hit, miss, conflict or reopen"),
             field("writes", FieldType::Number, "1 if it writes, else 0"),
+            field("tags", FieldType::Number, "1 if it is of a tag, in a bank of tags, else 0"),
         ],
     },
     KindInfo {

@@ -28,6 +28,12 @@ impl TagBanks {
 }
 
 impl DramTiming {
+    /// Whether a bank of a channel holds tags.
+    #[must_use]
+    pub fn holds_tags(&self, bank: u32) -> bool {
+        self.tags.is_some_and(|tags| bank >= self.banks.saturating_sub(tags.banks))
+    }
+
     /// Where the tag of the data at a local address stands; nothing without tags.
     pub(super) fn tag(&self, local: u64) -> Option<Piece> {
         let tags = self.tags?;

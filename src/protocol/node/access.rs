@@ -305,7 +305,10 @@ impl Node {
         let kind = if is_eviction { MessageKind::EvictAck } else { MessageKind::Reply };
         let mut message = self.message(kind, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);
-        if kind == MessageKind::Reply && self.config.posted & bit(child) != 0 {
+        // An atomic brings its old value back.
+        let is_atomic =
+            want.access.as_deref().is_some_and(|access| matches!(access.kind, AccessKind::Atomic(_)));
+        if self.config.posted & bit(child) != 0 && !is_atomic {
             message.size = 0;
         }
         if !read.is_empty() {

@@ -76,8 +76,8 @@ pub struct NodeConfig {
     pub outside: u64,
     /// A child hands on one by one the loads of what may not be kept, each of which waits for an answer of its own.
     pub answers_each: bool,
-    /// Children whose writes are posted, as those of memories with a tag miss handler: that they were performed is told, so that nobody is
-    /// quiet too early, and takes nothing of a link; a bit each.
+    /// Children whose writes are posted, as those of memories with a tag miss handler and, over PCIe, of all that no directory
+    /// tracks: that they were performed is told, so that nobody is quiet too early, and takes nothing of a link; a bit each.
     pub posted: u64,
     /// There are several launches, and stores of GPUs are non-coherent: it remembers which children have copies that lack some of
     /// them.

@@ -48,7 +48,7 @@ use crate::model::sorted::SortedMap;
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick};
 use crate::protocol::homes::Homes;
-use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
+use crate::protocol::outbox::{About, Outbox, Outgoing, TagRead, Touch, TouchKind};
 use crate::protocol::store::{Entry, Store, Unit};
 use crate::protocol::table::{Cell, Next, Step};
 use crate::protocol::tag_miss_handler::TagMissHandler;
@@ -384,7 +384,7 @@ impl Node {
             0
         };
         let read = Range::new(message.range.start, read);
-        out.sends.push(Outgoing { message, read, tag: false });
+        out.sends.push(Outgoing { message, read, tag: TagRead::None });
     }
 
     /// The memory behind this node is written.

@@ -19,7 +19,7 @@ use crate::model::record::What;
 use crate::model::state::{Action, State};
 use crate::model::tags::{TagOutcome, TagRecord};
 use crate::model::time::EventNumber;
-use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
+use crate::protocol::outbox::{About, Outbox, Outgoing, TagRead, Touch, TouchKind};
 use crate::protocol::store::Room;
 use crate::protocol::table::{Cell, Next, Step};
 use crate::protocol::tag_miss_handler::{Lack, TagMissHandler};
@@ -185,9 +185,10 @@ impl Node {
             Step::Both => self.write_both(block, &want, cell, out),
             _ => self.hit_tag(block, &want, out),
         }
-        // The tag is read whatever comes of it; what leaves first waits for it.
-        if let Some(sent) = out.sends.get_mut(first) {
-            sent.tag = true;
+        // The tag is read whatever comes of it, and all that leaves waits for it.
+        let sent = out.sends.iter_mut().skip(first);
+        for (sent, tag) in sent.zip([TagRead::Own].into_iter().chain(std::iter::repeat(TagRead::Shared))) {
+            sent.tag = tag;
         }
         true
     }
@@ -239,7 +240,7 @@ impl Node {
         };
         self.tell_tag(outcome, writes, about, out);
         if asks {
-            self.fetch(block, key, true, out);
+            self.fetch(block, key, TagRead::Own, out);
         } else {
             out.touches.push(Touch { what: TouchKind::ReadTag, range });
         }
@@ -252,7 +253,7 @@ impl Node {
         &self,
         block: Address,
         (txn, number): (Option<TxnKey>, Option<TxnNumber>),
-        tag: bool,
+        tag: TagRead,
         out: &mut Outbox,
     ) {
         let Some(parent) = self.config.parent(block, &out.homes) else { return };
@@ -333,7 +334,7 @@ impl Node {
         message.size += access.runs().iter().map(|run| run.len).sum::<u32>();
         message.has_data = true;
         message.access = Some(Arc::new(access));
-        out.sends.push(Outgoing { message, read: Range::new(range.start, read), tag: false });
+        out.sends.push(Outgoing { message, read: Range::new(range.start, read), tag: TagRead::None });
         if let Some(tags) = self.tags.as_deref_mut() {
             tags.relayed.push_back((range, out.tick));
         }
@@ -345,7 +346,9 @@ impl Node {
         let Some(tags) = self.tags.as_deref_mut() else { return };
         let Some(score) = tags.score_mut(block).filter(|score| !score.arrived) else { return };
         if std::mem::take(&mut score.expired) {
-            self.fetch(block, (message.txn, message.number), false, out);
+            let about = About::message(message).because(message.cause);
+            self.tell_tag(TagOutcome::TooOld, false, about, out);
+            self.fetch(block, (message.txn, message.number), TagRead::None, out);
             return;
         }
         score.arrived = !self.config.faults.contains(&Fault::LoseArrival);

@@ -17,7 +17,7 @@ use crate::model::patch::Patch;
 use crate::model::record::What;
 use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
-use crate::protocol::outbox::{About, Outbox, Outgoing};
+use crate::protocol::outbox::{About, Outbox, Outgoing, TagRead};
 use crate::protocol::table::{Next, Step};
 
 impl Want {
@@ -260,6 +260,6 @@ impl Node {
         message.size += message.sectors.bytes(line.len);
         message.patch = data;
         let read = if self.config.has_memory && !want.supplied { line } else { Range::new(line.start, 0) };
-        out.sends.push(Outgoing { message, read, tag: false });
+        out.sends.push(Outgoing { message, read, tag: TagRead::None });
     }
 }

@@ -114,9 +114,14 @@ pub fn experiment(machine: &str, workload: &Workload, with: &[String], set: Vec<
     Experiment { scenario: workload.scenario("", machine, with), set, scale: 1, ..Experiment::default() }
 }
 
-/// The scale of `workloads` in words.
+/// The scale of `workloads` in words: where they shrink, that is their data, and the machine stays whole.
 #[must_use]
 pub fn scale_text(workloads: &[Scaled]) -> String {
+    let whole = workloads.iter().all(|(_, scale)| *scale == 1);
+    if whole { data_scale(workloads) } else { format!("data {}", data_scale(workloads)) }
+}
+
+fn data_scale(workloads: &[Scaled]) -> String {
     let named: Vec<_> = workloads.iter().map(|(workload, scale)| (workload.name, *scale)).collect();
     scales(&named)
 }
@@ -124,8 +129,11 @@ pub fn scale_text(workloads: &[Scaled]) -> String {
 /// The scale in words, where `1/part` of a machine runs.
 #[must_use]
 pub fn scale_text_on(part: u64, workloads: &[Scaled]) -> String {
-    let data = scale_text(workloads);
-    if part == 1 { data } else { format!("machine 1/{part}, data {data}") }
+    if part == 1 {
+        scale_text(workloads)
+    } else {
+        format!("machine 1/{part}, data {}", data_scale(workloads))
+    }
 }
 
 /// A value for each workload, in words: the worst first.
@@ -207,8 +215,10 @@ mod tests {
     #[test]
     fn what_is_shrunk_otherwise_and_what_is_left_out_is_said() {
         let (one, two) = (&UMH[0], &UMH[1]);
-        assert_eq!(scale_text(&[(one, 4), (two, 4)]), "1/4");
-        assert_eq!(scale_text(&[(one, 8), (two, 4), (two, 4)]), "1/4, BSch 1/8");
+        assert_eq!(scale_text(&[(one, 1), (two, 1)]), "1/1");
+        assert_eq!(scale_text(&[(one, 4), (two, 4)]), "data 1/4");
+        assert_eq!(scale_text(&[(one, 8), (two, 4), (two, 4)]), "data 1/4, BSch 1/8");
+        assert_eq!(scale_text_on(2, &[(one, 4), (two, 4)]), "machine 1/2, data 1/4");
         assert_eq!(scale_text(&[]), "");
         assert_eq!(left_out(&PLANS, Effort::Whole), "");
         assert_eq!(left_out(&PLANS, Effort::Quick), "without DCT");

@@ -8,7 +8,10 @@ pub fn table(values: &Values) -> Table {
     let mut table = Table::new(["paging", "count", ""]);
     let rows = [
         ("paging.far_faults", "far-faults"),
+        ("paging.faults.merged", "far-faults joined"),
+        ("paging.faults.dropped", "far-faults dropped"),
         ("read_only.faults.gpus", "protection faults, GPU"),
+        ("read_only.faults.dropped", "faults dropped"),
         ("read_only.faults.cores", "protection faults, CPU"),
         ("read_only.changed", "pages made writable"),
         ("paging.demanded", "pages demanded"),
@@ -33,7 +36,7 @@ pub fn table(values: &Values) -> Table {
                 values.count("paging.prefetched_used"),
                 values.count("paging.prefetched_wasted")
             ),
-            "paging.copied" => format!("before the work; {} moved in all", values.bytes("paging.bytes")),
+            "paging.copied" => format!("not on demand; {} moved in all", values.bytes("paging.bytes")),
             "paging.copied_back" => "after the work".to_owned(),
             "paging.evicted" => "to make room for others".to_owned(),
             "paging.taken_back" => "by cores or another GPU".to_owned(),
@@ -42,6 +45,10 @@ pub fn table(values: &Values) -> Table {
                 format!("at most {} tracked at a time", values.count("paging.far_fault_mshrs.most"))
             }
             "read_only.faults.cores" => String::new(),
+            "paging.faults.merged" => "by other compute units".to_owned(),
+            "paging.faults.dropped" | "read_only.faults.dropped" => {
+                "no MSHR of the compute unit was free: asked again later".to_owned()
+            }
             "read_only.changed" if values.is_some("read_only.gave_up") => {
                 "and all others: speculation was given up".to_owned()
             }

@@ -1,12 +1,16 @@
 //! Caches and directories: the letter of each way of each set, and hit rates.
 
 use crate::debug::frame::{Frame, hardware, text};
+use crate::model::component::ComponentKind;
 use crate::model::inspect::{CacheLine, CacheView};
 
 use super::per_cent;
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::{Canvas, wrap};
+
+/// Caches from which on L1s come last.
+const MANY: usize = 32;
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if frame.caches.is_empty() {
@@ -20,8 +24,19 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     // Memories that are caches are few and matter most: they come before all.
     let (tagged, others): (Vec<_>, Vec<_>) =
         frame.caches.iter().partition(|cache| frame.tags.iter().any(|tags| tags.node == cache.node));
+    // So does what a breakpoint was about.
+    let hit = frame.stop.as_ref().map_or(&[][..], |stop| &stop.hit);
+    let stopped = frame.now.iter().find(|happening| hit.contains(&happening.id)).and_then(|one| one.at);
+    let (sought, others): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|cache| stopped == Some(cache.node));
+    // Where there are very many, those that others share stand before the L1s.
+    let is_l1 = |cache: &&CacheView| {
+        frame.info.components.get(cache.node).is_some_and(|part| part.kind == ComponentKind::L1)
+    };
+    let crowded = others.len() > MANY;
+    let (shared, own): (Vec<_>, Vec<_>) = others.into_iter().partition(|cache| crowded && !is_l1(cache));
     let mut y = 0;
-    for cache in tagged.into_iter().chain(others) {
+    for cache in tagged.into_iter().chain(sought).chain(shared).chain(own) {
         y = one(frame, canvas, y, (cache, form));
     }
     if frame.caches.iter().any(|cache| cache.partition.is_some()) {

@@ -27,21 +27,19 @@ pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
     canvas.text(1, 0, &heading, Role::Strong);
     canvas.item(1, 0, heading.len() as u16, target(fault));
     let first = fault.steps.first().map_or(0, |step| frame.time.cycle(step.at));
+    let rows: Vec<_> =
+        folded(&fault.steps).map(|steps| (steps, says_all(frame, fault.kind, steps))).collect();
+    let widest = rows.iter().map(|(_, says)| says.chars().count()).max().unwrap_or(0) as u16;
     let mut y = 1;
-    for step in &fault.steps {
+    for (steps, says) in &rows {
+        let Some(step) = steps.first() else { continue };
         let cycle = frame.time.cycle(step.at);
         canvas.text_right(10, y, &cycle.to_string(), Role::Dim);
         let x = canvas.field(12, y, 9, step.step.name(), role(step.step)) + 1;
         // How long it has taken is not to be cut: a part of a number is another one.
         let after = format!("+{}", cycle - first);
         let room = canvas.width().saturating_sub(x + after.len() as u16 + 2);
-        let x = canvas.field(
-            x,
-            y,
-            room.min(says_width(frame, fault)),
-            &says(frame, fault.kind, step),
-            Role::Text,
-        );
+        let x = canvas.field(x, y, room.min(widest), says, Role::Text);
         canvas.text(x + 2, y, &after, Role::Text);
         y += 1;
     }
@@ -55,10 +53,22 @@ pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
     }
 }
 
-/// Columns of the longest that is said of its steps.
-fn says_width(frame: &Frame, fault: &FaultView) -> u16 {
-    let texts = fault.steps.iter().map(|step| says(frame, fault.kind, step).chars().count());
-    texts.max().unwrap_or(0) as u16
+/// Steps of a kind that stand in rows of their own, one after the other; more of them share one.
+const APART: usize = 3;
+
+/// Steps in their order, those that many compute units take one after the other together.
+fn folded(steps: &[FaultStep]) -> impl Iterator<Item = &[FaultStep]> {
+    let same = |one: &FaultStep, other: &FaultStep| one.step.name() == other.step.name();
+    steps.chunk_by(same).flat_map(|run| run.chunks(if run.len() > APART { run.len() } else { 1 }))
+}
+
+/// What is said of steps that are told together.
+fn says_all(frame: &Frame, kind: FaultKind, steps: &[FaultStep]) -> String {
+    let first = steps.first().map_or_else(String::new, |step| says(frame, kind, step));
+    match (steps.len().saturating_sub(1), steps.last()) {
+        (0, _) | (_, None) => first,
+        (more, Some(last)) => format!("{first}; so for {more} more until {}", frame.time.cycle(last.at)),
+    }
 }
 
 /// What became of one for which nothing waits.
@@ -76,8 +86,12 @@ fn end(fault: &FaultView) -> (&'static str, Role) {
 
 /// The same in few words: what came before an access of the page.
 pub fn before(frame: &Frame, canvas: &mut Canvas, y: u16, fault: &FaultView) {
-    let step = |step: &FaultStep| format!("{} {}", step.step.name(), frame.time.cycle(step.at));
-    let steps: Vec<String> = fault.steps.iter().map(step).collect();
+    let step = |steps: &[FaultStep]| {
+        let first = steps.first()?;
+        let times = if steps.len() > 1 { format!(", {} times", steps.len()) } else { String::new() };
+        Some(format!("{} {}{times}", first.step.name(), frame.time.cycle(first.at)))
+    };
+    let steps: Vec<String> = folded(&fault.steps).filter_map(step).collect();
     // It may have been another access that it held up.
     canvas.paragraph(1, y, &format!("the last {}: {}", name(fault), steps.join(" › ")), Role::Dim);
 }

@@ -179,7 +179,12 @@ fn now(frame: &Frame, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
     if lesson.said.is_empty() {
         let title = if frame.info.title.is_empty() { "The lesson has not begun" } else { &frame.info.title };
         let y = canvas.paragraph(1, 0, title, Role::Strong);
-        return canvas.paragraph(1, y, "Press c: it stops where the story goes on.", Role::Dim);
+        let next = if lesson.step.1 > 0 {
+            "Press c: it stops where the story goes on."
+        } else {
+            "It has no story to tell. Press s for the next event, c to go on."
+        };
+        return canvas.paragraph(1, y, next, Role::Dim);
     }
     // What came of the last question must not be out of sight when the story goes on.
     let newest = told_now(frame, lesson);

@@ -26,7 +26,10 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     let columns = Columns::new(frame, canvas.width());
     let detailed = link_lanes::detailed(frame, canvas.height());
-    let wordy = has_room_for_words(frame, canvas.height(), &detailed);
+    let wordy = rows(frame, &detailed, PACKETS, true) <= usize::from(canvas.height());
+    // Messages on their way give way to links.
+    let fits = |most: &usize| rows(frame, &detailed, *most, false) <= usize::from(canvas.height());
+    let packets = (0..=PACKETS).rev().find(fits).unwrap_or(0);
     let mut y = 0;
     for link in &frame.links {
         one(frame, canvas, y, link, &columns);
@@ -41,7 +44,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
             );
             y += 1;
         }
-        for packet in link.in_flight.iter().take(PACKETS) {
+        for packet in link.in_flight.iter().take(packets) {
             in_flight(frame, canvas, y, packet, columns.names + 2);
             y += 1;
         }
@@ -88,17 +91,15 @@ fn resources(frame: &Frame, canvas: &mut Canvas, y: u16) -> u16 {
     row
 }
 
-/// Whether a line more of each link fits, with all that is on its way.
-fn has_room_for_words(frame: &Frame, height: u16, detailed: &[ComponentId]) -> bool {
+/// Rows of all links with so many messages that are on their way on each, and perhaps a line more of each.
+fn rows(frame: &Frame, detailed: &[ComponentId], packets: usize, wordy: bool) -> usize {
     let rows = |link: &LinkView| {
         let pages = hardware::pages_on(link.link, &frame.pages.gpus, frame.time).len();
         let lanes = if detailed.contains(&link.link) { link_lanes::ROWS } else { 0 };
-        1 + link.in_flight.len().min(PACKETS)
-            + pages
-            + lanes
-            + usize::from(hardware::efficiency(link).is_some())
+        let words = usize::from(wordy && hardware::efficiency(link).is_some());
+        1 + link.in_flight.len().min(packets) + pages + lanes + words
     };
-    frame.links.iter().map(rows).sum::<usize>() <= usize::from(height)
+    frame.links.iter().map(rows).sum()
 }
 
 /// Widths of the columns: lanes give way to numbers.

@@ -6,6 +6,7 @@ use crate::debug::frame::Frame;
 use crate::debug::frame::text::plural;
 use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::{MshrEntryView, MshrView};
+use crate::model::tags::TagScore;
 
 use super::{age, tags, tlbs};
 use crate::tui::target::Target;
@@ -99,7 +100,11 @@ fn row(frame: &Frame, canvas: &mut Canvas, y: u16, node: ComponentId, entry: &Ms
     }
     let address = format!("{:<8}", entry.range.start.to_string());
     let txn = entry.txn.map_or(String::new(), |txn| format!("txn {}  ", txn.0));
-    let merged = if entry.merged > 1 { format!(", +{} joined", entry.merged - 1) } else { String::new() };
+    let merged = match score(frame, node, entry) {
+        Some(score) => format!(", counter {}, arrival bit {}", score.count, u8::from(score.arrived)),
+        None if entry.merged > 1 => format!(", +{} joined", entry.merged - 1),
+        None => String::new(),
+    };
     let without = if entry.has_mshr { "" } else { ", no MSHR" };
     let waits = entry.waits_for.strip_prefix("waits for ").unwrap_or(&entry.waits_for);
     // Sectors that are wanted and those that come: short enough to stand in one row.
@@ -113,6 +118,12 @@ fn row(frame: &Frame, canvas: &mut Canvas, y: u16, node: ComponentId, entry: &Ms
     };
     canvas.item(3, y, canvas.width().saturating_sub(4), target);
     end
+}
+
+/// The entry of the scoreboard of a tag miss handler that an entry is.
+fn score<'a>(frame: &'a Frame, node: ComponentId, entry: &MshrEntryView) -> Option<&'a TagScore> {
+    let tags = frame.tags.iter().find(|tags| tags.node == node)?;
+    tags.scores.iter().find(|score| score.range.start == entry.range.start)
 }
 
 /// How many entries are in use, as many ways as there are to say it in less and less room, the longest first.

@@ -37,17 +37,18 @@ pub fn legend(
     row + 1
 }
 
-/// Rows of letters after the address of the first; below each its bars of heat, where there is room for both. For each page that
+/// Rows of letters after the address of the first; below the first of them, as many as there is room for, their bars of heat. For each page that
 /// is not among them stands a dot, or the address of the next one where that is far.
 pub fn draw<T>(canvas: &mut Canvas, y: u16, pages: &[T], cell: impl Fn(&T) -> Cell) -> u16 {
     let across = usize::from(canvas.width().saturating_sub(LABEL + 2)).max(1);
     let across = if across >= 32 { across / 16 * 16 } else { across };
     let cells: Vec<Cell> = pages.iter().map(cell).collect();
     let rows = rows(&cells, across);
-    let heated = rows.len() as u16 * 2 + y < canvas.height().saturating_sub(2)
-        && cells.iter().any(|cell| cell.heat.is_some());
+    let spare = usize::from(canvas.height().saturating_sub(y + 2)).saturating_sub(rows.len());
+    let has_heat = cells.iter().any(|cell| cell.heat.is_some());
     let mut row = y;
-    for cells in rows {
+    for (number, cells) in rows.into_iter().enumerate() {
+        let heated = has_heat && number < spare;
         canvas.reserve(row);
         if let Some((_, first)) = cells.first() {
             canvas.field(1, row, LABEL, &first.first.to_string(), Role::Dim);

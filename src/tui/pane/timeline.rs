@@ -92,6 +92,8 @@ fn letter(kind: MarkKind) -> &'static str {
         MarkKind::Breakpoint => "b",
         MarkKind::Bookmark => "•",
         MarkKind::Kernel => "k",
+        MarkKind::Lanes => "l",
+        MarkKind::Ways => "w",
         MarkKind::Input => "y",
         MarkKind::Fault => "!",
         MarkKind::Violation => "✗",
@@ -100,7 +102,7 @@ fn letter(kind: MarkKind) -> &'static str {
 
 fn mark_role(kind: MarkKind) -> Role {
     match kind {
-        MarkKind::Transition | MarkKind::Kernel => Role::Text,
+        MarkKind::Transition | MarkKind::Kernel | MarkKind::Lanes | MarkKind::Ways => Role::Text,
         MarkKind::Narration | MarkKind::Bookmark => Role::Mark,
         MarkKind::Breakpoint | MarkKind::Input | MarkKind::Fault => Role::Warning,
         MarkKind::Violation => Role::Bad,
@@ -114,6 +116,8 @@ fn legend(frame: &Frame, canvas: &mut Canvas, y: u16) {
         (MarkKind::Breakpoint, "breakpoint"),
         (MarkKind::Bookmark, "bookmark"),
         (MarkKind::Kernel, "kernel"),
+        (MarkKind::Lanes, "lanes turn"),
+        (MarkKind::Ways, "ways move"),
         (MarkKind::Input, "changed from outside"),
         (MarkKind::Fault, "injected fault"),
         (MarkKind::Violation, "a check failed"),

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::debug::frame::Frame;
 use crate::debug::frame::sequence::{Fate, Sequence, SequenceStep, StepKind};
 use crate::debug::frame::text::{self, plural};
-use crate::model::component::ComponentId;
+use crate::model::component::{Component, ComponentId};
 use crate::model::page_view::FaultView;
 use crate::model::record::by_warp;
 use crate::model::state::Action;
@@ -99,9 +99,15 @@ fn absent(frame: &Frame, canvas: &mut Canvas) -> u16 {
     end + 1
 }
 
+/// A lifeline: of a node, or of all nodes of another GPU where there is no room for each.
+struct Column {
+    name: String,
+    nodes: Vec<ComponentId>,
+}
+
 /// Where the lifelines stand.
-struct Lines<'a> {
-    nodes: &'a [ComponentId],
+struct Lines {
+    columns: Vec<Column>,
     /// Rows of their names: two where they stand close, every other one below.
     heads: u16,
     step: u16,
@@ -109,52 +115,75 @@ struct Lines<'a> {
     cycles: u16,
 }
 
-impl Lines<'_> {
+impl Lines {
     fn x(&self, nth: usize) -> u16 {
         self.cycles + 2 + nth as u16 * self.step
     }
 
     fn of(&self, node: ComponentId) -> Option<u16> {
-        self.nodes.iter().position(|line| *line == node).map(|nth| self.x(nth))
+        self.columns.iter().position(|column| column.nodes.contains(&node)).map(|nth| self.x(nth))
+    }
+
+    /// Whether a step is one within what shares a lifeline.
+    fn is_within(&self, step: &SequenceStep) -> bool {
+        let shares = |node: &ComponentId| {
+            self.columns.iter().any(|all| all.nodes.len() > 1 && all.nodes.contains(node))
+        };
+        match &step.what {
+            StepKind::Message { from, to, .. } => self.of(*from) == self.of(*to),
+            StepKind::Transition { at, .. } | StepKind::Hit { at, .. } => shares(at),
+            StepKind::Note { .. } => false,
+        }
+    }
+
+    /// The names of the lifelines, those that are in view.
+    fn heads(&self, canvas: &mut Canvas) {
+        for (nth, column) in self.columns.iter().enumerate() {
+            let room = (self.step * self.heads).saturating_sub(1);
+            let row = if self.heads == 2 { nth as u16 % 2 } else { 0 };
+            let mut name = column.name.clone();
+            for (long, short) in [("gpu", "g"), ("g", "")] {
+                if name.width() > usize::from(room) {
+                    name = name.replace(long, short);
+                }
+            }
+            let name = fit(&name, room);
+            if self.x(nth) >= canvas.width() {
+                return;
+            }
+            let x = self.x(nth).saturating_sub(name.width() as u16 / 2);
+            let x = x.min(canvas.width().saturating_sub(name.width() as u16));
+            canvas.text(x, row, &name, Role::Strong);
+            if let Some(first) = column.nodes.first() {
+                canvas.item(x, row, name.width() as u16, Target::Component(*first));
+            }
+        }
     }
 
     /// The lifelines of one row.
     fn draw(&self, canvas: &mut Canvas, y: u16) {
-        for nth in 0..self.nodes.len() {
+        for nth in 0..self.columns.len() {
             canvas.text(self.x(nth), y, "│", Role::Border);
         }
     }
 }
 
 fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
-    let count = sequence.lifelines.len().max(1) as u16;
     let latest = sequence.steps.iter().map(|step| step.cycle).max().unwrap_or(0);
     let cycles = CYCLES.max(latest.to_string().len() as u16 + 2);
-    let step = canvas.width().saturating_sub(cycles + 6) / count.saturating_sub(1).max(1);
+    let width = canvas.width().saturating_sub(cycles + 6);
+    let (columns, left_out) = columns(frame, sequence, usize::from(width / CLOSEST) + 1);
+    let step = width / (columns.len() as u16).saturating_sub(1).max(1);
     let step = step.clamp(CLOSEST, 18);
     let heads = if step < CLOSE { 2 } else { 1 };
     canvas.stick(heads);
-    let lines = Lines { nodes: &sequence.lifelines, heads, step, cycles };
-    for (nth, node) in sequence.lifelines.iter().enumerate() {
-        let room = (step * heads).saturating_sub(1);
-        let row = if heads == 2 { nth as u16 % 2 } else { 0 };
-        let mut name = lifeline_name(frame, sequence, *node);
-        for (long, short) in [("gpu", "g"), ("g", "")] {
-            if name.width() > usize::from(room) {
-                name = name.replace(long, short);
-            }
-        }
-        let name = fit(&name, room);
-        let x = lines.x(nth).saturating_sub(name.width() as u16 / 2);
-        let x = x.min(canvas.width().saturating_sub(name.width() as u16));
-        canvas.text(x, row, &name, Role::Strong);
-        canvas.item(x, row, name.width() as u16, Target::Component(*node));
-    }
+    let lines = Lines { columns, heads, step, cycles };
+    lines.heads(canvas);
     let (mut y, mut above) = (heads + u16::from(!sequence.has_beginning), 0);
     let mut shown = None;
     let mut steps = sequence.steps.iter().peekable();
     while let Some(one) = steps.next() {
-        if !is_telling(one) {
+        if !is_telling(one) || lines.is_within(one) {
             continue;
         }
         lines.draw(canvas, y);
@@ -163,15 +192,45 @@ fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
         row(frame, canvas, y, &lines, one, new);
         above += u64::from(y <= canvas.hidden() + heads && one.is_message());
         // A change of state and the message that follows it at once share a row where both fit.
-        if let Some(next) = steps.next_if(|next| joins(&lines, one, next)) {
+        if let Some(next) = steps.next_if(|next| !lines.is_within(next) && joins(&lines, one, next)) {
             row(frame, canvas, y, &lines, next, false);
             above += u64::from(y <= canvas.hidden() + heads && next.is_message());
         }
         y += 1;
     }
     lines.draw(canvas, y);
+    let y = if left_out.is_empty() { y } else { canvas.paragraph(1, y, &left_out, Role::Dim) };
     footer(frame, canvas, (cycles, y), sequence);
     beginning(frame, canvas, sequence, (above, lines.heads));
+}
+
+/// A lifeline for each node, of which so many fit; where they do not, one for all of another GPU. And what is not drawn so.
+fn columns(frame: &Frame, sequence: &Sequence, fits: usize) -> (Vec<Column>, String) {
+    let names = &frame.info.components;
+    let device = |node: ComponentId| names.get(node).and_then(Component::gpu);
+    let own = sequence.lifelines.first().and_then(|first| device(*first));
+    let folds = sequence.lifelines.len() > fits;
+    let mut columns: Vec<Column> = Vec::new();
+    for &node in &sequence.lifelines {
+        let other = device(node).filter(|gpu| folds && Some(*gpu) != own).map(|gpu| format!("gpu{gpu}"));
+        let shared = other.as_ref().and_then(|name| columns.iter_mut().find(|column| column.name == *name));
+        if let Some(column) = shared {
+            column.nodes.push(node);
+        } else {
+            let name = other.unwrap_or_else(|| lifeline_name(frame, sequence, node));
+            columns.push(Column { name, nodes: vec![node] });
+        }
+    }
+    let whole: Vec<_> =
+        columns.iter().filter(|column| column.nodes.len() > 1).map(|column| column.name.as_str()).collect();
+    let mut left_out = Vec::new();
+    if !whole.is_empty() {
+        left_out.push(format!("what goes on within {} is drawn where there is more room", whole.join(", ")));
+    }
+    if columns.len() > fits {
+        left_out.push(format!("{} lifelines are beyond the edge", columns.len() - fits));
+    }
+    (columns, left_out.join("; "))
 }
 
 /// Says what comes before the first row in view: messages that are scrolled away, in place of that row, or that the records

@@ -203,7 +203,7 @@ fn a_long_message_stands_below_an_open_box_not_over_it() {
 
 #[test]
 fn a_deadlock_and_a_violation_are_told_first() {
-    let stop = Stop { text: "two writers of block 0x1000".into(), tone: Tone::Bad, brief: None };
+    let stop = Stop { text: "two writers of block 0x1000".into(), tone: Tone::Bad, ..Stop::default() };
     let knot = |verdict| Knot { verdict, headline: String::new(), edges: Vec::new(), is_circle: true };
     let frame = Frame {
         run: RunState::Stuck,

@@ -49,7 +49,7 @@ impl Format {
     pub fn title(self) -> &'static str {
         match self {
             Self::AccelSim => {
-                "Accel-Sim SASS traces, versions 3 to 6: a kernelslist.g, its folder, or a .traceg"
+                "Accel-Sim SASS traces, versions 3 to 6, without bulk copies of the tensor memory accelerator: a kernelslist.g, its folder, or a .traceg"
             }
             Self::Nvbit => "The text of NVBit's mem_trace: lines that start with MEMTRACE:",
             Self::Snoopie => "Snoopie's log of accesses between GPUs: a snoopie_log_PID.csv, or its folder",

@@ -97,6 +97,8 @@ pub struct Recording {
     fresh: Footprint,
     /// What was allocated on each GPU.
     homes: BTreeMap<u32, Footprint>,
+    /// What was allocated for all.
+    allocated: Footprint,
 }
 
 impl Recording {
@@ -113,7 +115,13 @@ impl Recording {
             copied: Footprint::default(),
             fresh: Footprint::default(),
             homes: BTreeMap::new(),
+            allocated: Footprint::default(),
         }
+    }
+
+    /// These bytes were allocated, for whoever touches them.
+    pub fn is_allocated(&mut self, address: u64, bytes: u64) {
+        self.allocated.add(address, bytes);
     }
 
     /// These bytes were allocated on a GPU.
@@ -260,7 +268,7 @@ impl Recording {
         let homes = homes.flat_map(|(gpu, own)| own.ranges().into_iter().map(move |range| (range, *gpu)));
         let homes = homes.collect();
         Ok(Recorded {
-            workload: Workload { tasks, homes },
+            workload: Workload { tasks, homes, allocated: self.allocated.ranges() },
             counts: self.counts,
             copied: self.copied.ranges(),
             cores: cores.into_iter().collect(),

@@ -196,6 +196,7 @@ struct Dump {
     /// Time, path and value.
     changes: Vec<(u64, String, u64)>,
     end: u64,
+    comment: String,
 }
 
 fn read_dump(text: &str) -> Dump {
@@ -207,7 +208,8 @@ fn read_dump(text: &str) -> Dump {
     while let Some(word) = words.next() {
         let mut section = || words.by_ref().take_while(|word| *word != "$end").collect::<Vec<_>>();
         match word {
-            "$version" | "$comment" => assert!(!section().is_empty()),
+            "$version" => assert!(!section().is_empty()),
+            "$comment" => dump.comment = section().join(" "),
             "$timescale" => assert!(["1 ps", "1 fs"].contains(&section().join(" ").as_str())),
             "$scope" => {
                 let scope = section();
@@ -272,6 +274,10 @@ fn a_value_change_dump_is_one() {
         };
         assert_eq!(changes(".block_"), records(scenario, "transition"), "{scenario}");
         assert!(changes("mshrs_used") > 0 && changes(".warp") > 0, "{scenario}");
+        let warps = dump.changes.iter().filter(|(_, path, _)| path.contains(".warp"));
+        for letter in warps.map(|(_, _, state)| *state as u8 as char) {
+            assert!(dump.comment.contains(&format!(" {letter} ")), "{scenario}: {letter}: {}", dump.comment);
+        }
         // A request alone is less than a percent.
         assert!(changes("busy_percent") > 0 || scenario.contains("deadlock"), "{scenario}");
     }

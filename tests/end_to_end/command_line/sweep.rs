@@ -270,6 +270,37 @@ fn more_values_keep_what_is_done() {
 }
 
 #[test]
+fn settings_in_another_order_or_spelling_are_the_same_points() {
+    let folder = Folder::new(SWEEP);
+    folder.whole();
+    let ways = "gpu.l1.ways = [1, 2]\n";
+    let turned = SWEEP.replace(ways, "").replace("[set]\n", &format!("[set]\n{ways}"));
+    let turned = turned.replace("\"8 GB/s\"", "\"8_000 MB/s\"");
+    fs::write(folder.path("sweep.toml"), turned).unwrap();
+    let outcome = folder.sweep(&["@sweep.toml", "--to", "@whole.jsonl"]);
+    assert!(outcome.code == Some(0) && outcome.stderr.starts_with("24 of 24 points"), "{outcome:?}");
+}
+
+#[test]
+fn shards_that_were_made_in_different_folders_are_of_one_sweep() {
+    let folder = Folder::new("trace = 'cores.txt'\nmachine = 'm.toml'\n[set]\nhost.l1.latency = [2, 4]\n");
+    fs::write(folder.path("cores.txt"), "0 L 1000\n1 L 2000\n").unwrap();
+    fs::copy("configs/machines/tiny/cpu-2core.toml", folder.path("m.toml")).unwrap();
+    fs::create_dir(folder.path("below")).unwrap();
+    let shard = |number: &str, within: &str, sweep: &str, to: &str| {
+        let mut command = Command::new(umscope());
+        command.current_dir(folder.path(within)).args(["sweep", sweep, "--shard", number, "--to", to]);
+        let done = command.output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    shard("1/2", ".", "sweep.toml", "a.jsonl");
+    shard("2/2", "below", "../sweep.toml", "../b.jsonl");
+    let merged = folder.sweep(&["--merge", "@a.jsonl", "@b.jsonl", "--to", "@all.jsonl"]);
+    assert_eq!(merged.code, Some(0), "{merged:?}");
+    assert_eq!(rows(&folder.read("all.jsonl")).len(), 2);
+}
+
+#[test]
 fn a_failed_expectation_is_a_value_of_its_row() {
     let scenario = Path::new("tests/data/fails.toml").canonicalize().unwrap();
     let text = format!("scenarios = [{:?}, \"umh/fig5-b1\"]\n", scenario.to_str().unwrap());

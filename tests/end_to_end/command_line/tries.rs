@@ -28,6 +28,8 @@ fn a_changed_table_and_another_protocol_are_tried_where_a_scenario_is_run() {
     let mesi = ["--no-tui", "--protocol", "mesi", "-x", "info machine"];
     let other = call(&[&["debug", "tests/data/long.toml"][..], &mesi].concat());
     assert!(other.stdout.contains("protocol = \"mesi\""), "{other:?}");
+    let scales = call(&["run", "workloads/umh/bsch", "--scale", "64", "--set", "scale=32"]);
+    assert!(scales.code == Some(2) && scales.stderr.contains("both set the scale"), "{scales:?}");
     let twice = call(&["run", "umh/fig5-b1", "--protocol", "mesi", "--set", "protocol=msi"]);
     assert!(twice.code == Some(2) && twice.stderr.contains("both name a protocol"), "{twice:?}");
 }

@@ -94,14 +94,14 @@ fn lately(session: &Session) -> Vec<Record> {
     session.timeline.records(here.saturating_sub(SEARCHED[1]).max(start), here)
 }
 
-/// The slowest access of those that have ended lately.
+/// The access that took longest of those that have ended lately, what it waited for before its issue included.
 fn slowest(session: &Session) -> Option<TxnNumber> {
-    let records = lately(session);
-    let ended = records.iter().filter_map(|record| match record.what {
-        What::Complete { latency, .. } => Some((latency, std::cmp::Reverse(record.txn?.0))),
-        _ => None,
-    });
-    ended.max().map(|(_, number)| TxnNumber(number.0))
+    let machine = session.machine();
+    let (mut trail, records) = (Trail::new(machine.time_base()), lately(session));
+    let ended = records.iter().filter_map(|record| trail.note(record, machine.components()));
+    let ranked =
+        ended.filter_map(|latency| Some((latency.cycles(), std::cmp::Reverse(latency.issue.txn?.0))));
+    ranked.max().map(|(_, number)| TxnNumber(number.0))
 }
 
 /// Of all accesses that were issued and have ended lately.
@@ -262,5 +262,15 @@ mod tests {
         assert_eq!(told("why txn 1"), first, "it waits for nothing any more");
         told("select txn 1");
         assert_eq!(told("why"), first);
+    }
+    #[test]
+    fn the_slowest_access_is_the_one_whose_page_took_longest() {
+        let text = "machine = 'tiny/paged-1gpu'\n[set]\ngpu.paging.far_faults = 1\n\
+                    [[do]]\nby = 'gpu0.cu0'\nload = { address = 0x1000 }\n\
+                    [[do]]\nby = 'gpu0.cu0'\nload = { address = 0x2000 }\n";
+        let mut session = Session::open(Origin::of_text("t", text).unwrap(), None);
+        session.execute("end", &Interrupt::default()).unwrap();
+        let told = session.execute("info latency slowest", &Interrupt::default()).unwrap().lines.join("\n");
+        assert!(told.contains("gpu0.cu0 warp 1 load 0x2000"), "{told}");
     }
 }

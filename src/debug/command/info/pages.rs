@@ -82,7 +82,7 @@ pub(super) fn tlbs(session: &mut Session, arguments: &Arguments) -> Result<Vec<S
     if lines.is_empty() {
         return Ok(vec!["this machine translates nothing".to_owned()]);
     }
-    Ok(cut(session, lines, "TLBs"))
+    Ok(cut(session, lines, "lines of TLBs"))
 }
 
 fn of_tlb(session: &Session, tlb: &TlbView) -> Vec<String> {

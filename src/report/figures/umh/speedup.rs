@@ -33,6 +33,11 @@ pub const OVER_ZEROCOPY: Figure = Figure {
 const REASON: &str = "what is used once crosses the same link from the same memory under both; only what the L2s lose and \
                       want again makes a difference";
 
+/// Why UMH gains less over memcpy than in the paper.
+const OVER_MEMCPY_REASON: &str = "blocks of 4 KiB that all GPUs store to launch after launch (FW, FWT) go home and come again, and those \
+                                  that they share are fetched by each (DCT, MM, MT, SF, SLA); memcpy copies in only what is \
+                                  read, and the host's own loops between launches (DH, RS) take as long under both";
+
 const NETWORK_NOTE: &str = "of PCIe and NVLink together: the paper does not say of which its averages are";
 
 /// UMH and another system on both networks.
@@ -100,11 +105,18 @@ fn memcpy(effort: Effort, results: &Results) -> Result<Finding, String> {
         told.push(format!("{gpus}: {}{lost}", means(&all)));
         chart.extend(series(gpus, all));
     }
+    let holds = ours.iter().zip(PAPER).all(|(ours, paper)| near(*ours, paper));
     Ok(Finding {
-        holds: ours.iter().zip(PAPER).all(|(ours, paper)| near(*ours, paper)),
+        holds,
         ours: ours.into_iter().map(Some).collect(),
         scale: scale_text(&workloads),
-        note: sentences(&["geometric means", NETWORK_NOTE, &told.join("; "), &not_compared(effort)]),
+        note: sentences(&[
+            "geometric means",
+            NETWORK_NOTE,
+            &told.join("; "),
+            unless(holds, effort, OVER_MEMCPY_REASON),
+            &not_compared(effort),
+        ]),
         charts: vec![("", bars("Speedup of UMH over memcpy (UMH, 6.1.1)", "speedup", &workloads, &chart))],
     })
 }

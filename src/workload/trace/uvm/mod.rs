@@ -4,11 +4,12 @@
 //!
 //! Mapping: gpu0 runs a kernel with a block of one warp for each uTLB (`gpc_id`, `utlb_id`, `client_id`), in the order in
 //! which they come. Faults of one batch, one uTLB and one kind that follow each other are the lanes of one instruction, at
-//! most 32, which accesses the first word of each page. Lost: all accesses that did not fault, computing, widths, the order
+//! most 32, which accesses the first word of each page. A range that is freed (`uvm range destroy`) was allocated, if a fault of
+//! the log is in it: a prefetcher may bring its pages. Lost: all accesses that did not fault, computing, widths, the order
 //! between uTLBs, and the times. What was prefetched and evicted is passed over: that is for the driver here to decide. Other
 //! lines of a kernel's log are passed over, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use smallvec::SmallVec;
@@ -37,7 +38,9 @@ pub fn is_log(line: &str) -> bool {
 /// Reads a log.
 pub fn read(path: &Path, recording: &mut Recording) -> Result<()> {
     let mut lines = Lines::open(path)?;
-    let mut log = Log { recording, task: None, streams: BTreeMap::new(), open: None };
+    let mut log =
+        Log { recording, task: None, streams: BTreeMap::new(), open: None, faults: BTreeSet::new() };
+    let mut freed = Vec::new();
     while lines.advance()? {
         let (line, number) = (lines.text(), lines.number());
         if !is_log(line) {
@@ -48,10 +51,15 @@ pub fn read(path: &Path, recording: &mut Recording) -> Result<()> {
         match payload(line).map_err(|wrong| lines.complain(&wrong))? {
             Payload::Fault(fault) => log.fault(fault, number)?,
             Payload::Batch => log.end_instruction()?,
+            Payload::Freed(range) => freed.push(range),
             Payload::Other => {}
         }
     }
     log.end_instruction()?;
+    let own = freed.into_iter().filter(|(start, bytes)| log.has_fault(*start, *bytes));
+    for (start, bytes) in own.collect::<Vec<_>>() {
+        log.recording.is_allocated(start, bytes);
+    }
     if log.task.is_none() {
         return Err(lines.unexpected("there is no fault in it", "lines whose text is f,ADDRESS,TIME,..."));
     }
@@ -62,6 +70,8 @@ enum Payload {
     Fault(Fault),
     /// A batch begins or ends.
     Batch,
+    /// A range, by its start and its bytes.
+    Freed((u64, u64)),
     Other,
 }
 
@@ -84,7 +94,7 @@ fn payload(line: &str) -> Parsed<Payload> {
     match line.get(words.at..).and_then(|text| text.split(',').next()) {
         Some("f") => {}
         Some("s" | "b") => return Ok(Payload::Batch),
-        _ => return Ok(Payload::Other),
+        _ => return Ok(line.get(words.at..).and_then(freed).map_or(Payload::Other, Payload::Freed)),
     }
     words.take("f", |word| (word == "f").then_some(()))?;
     let expected = format!("an address in hex digits, below {:#x}", ADDRESS_SPACE - WORD);
@@ -114,6 +124,13 @@ fn payload(line: &str) -> Parsed<Payload> {
     Ok(Payload::Fault(Fault { key: Key { class, unit: (gpc, utlb, client) }, address }))
 }
 
+/// What `uvm range destroy va_range->node.start, va_range->size: 0x207600000, 2097152` frees.
+fn freed(text: &str) -> Option<(u64, u64)> {
+    let (start, bytes) = text.strip_prefix("uvm range destroy")?.rsplit_once(": 0x")?.1.split_once(", ")?;
+    let (start, bytes) = (hexadecimal(start)?, bytes.trim().parse().ok()?);
+    (bytes <= ADDRESS_SPACE.checked_sub(start)?).then_some((start, bytes))
+}
+
 /// An instruction whose lanes are being collected.
 struct Open {
     key: Key,
@@ -127,10 +144,18 @@ struct Log<'a> {
     /// Of each uTLB.
     streams: BTreeMap<(u64, u64, u64), u64>,
     open: Option<Open>,
+    /// Addresses that faulted.
+    faults: BTreeSet<u64>,
 }
 
 impl Log<'_> {
+    /// Whether a fault was in these bytes.
+    fn has_fault(&self, start: u64, bytes: u64) -> bool {
+        self.faults.range(start..start.saturating_add(bytes)).next().is_some()
+    }
+
     fn fault(&mut self, fault: Fault, line: u64) -> Result<()> {
+        self.faults.insert(fault.address);
         if let Some(open) = &mut self.open
             && open.key == fault.key
             && open.addresses.len() < WARP as usize

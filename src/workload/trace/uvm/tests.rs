@@ -1,6 +1,7 @@
 //! Logs, right and wrong.
 
 use super::super::testing::{read_text, refused, streams, told};
+use crate::model::address::{Address, Range};
 use crate::workload::TaskKind;
 use crate::workload::trace::Format;
 
@@ -33,8 +34,21 @@ fn faults_of_a_batch_are_lanes_of_an_instruction() {
         "{first:?}"
     );
     assert_eq!(told(&streams[1][0]), "load 4 0@7fb144200000");
+    // Nothing faulted in the range that is freed first.
+    assert_eq!(trace.workload.allocated, []);
     let counts = trace.counts;
     assert_eq!((counts.lane_loads, counts.lane_stores, counts.lane_atomics), (41, 1, 1));
+}
+
+#[test]
+fn a_range_in_which_something_faulted_was_allocated() {
+    let freed = |start: &str| {
+        format!("4,9,99,-;uvm range destroy va_range->node.start, va_range->size: {start}, 2097152\n")
+    };
+    let text =
+        fault(0x7fb1_4400_1000, 1, 1) + &freed("0x7fb144000000") + &freed("0x7fb144200000") + &freed("far");
+    let trace = read_text(NAME, &text, Format::UvmFaults).unwrap();
+    assert_eq!(trace.workload.allocated, [Range::new(Address(0x7fb1_4400_0000), 2 << 20)]);
 }
 
 #[test]
