@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_key_without_its_beginning_is_known() {
         for (set, suggestion) in [
-            ("l1.mshrs=3", Some("did you mean gpu.l1.mshrs?")),
+            ("l1.mshrs=3", Some("did you mean gpu.l1.mshrs or host.l1.mshrs?")),
             ("balancer.sample=3", Some("did you mean network.balancer.sample?")),
             ("gpu.banks=8", Some("did you mean gpu.memory.dram.banks?")),
             ("gpu.cuont=3", Some("did you mean count?")),

@@ -18,6 +18,8 @@ const WORTH: f64 = 0.05;
 
 /// Messages on their way that are shown of a link.
 const PACKETS: usize = 4;
+/// Messages on their way that are shown though not all links fit.
+const FEW: usize = 3;
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if frame.links.is_empty() {
@@ -27,9 +29,10 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let columns = Columns::new(frame, canvas.width());
     let detailed = link_lanes::detailed(frame, canvas.height());
     let wordy = rows(frame, &detailed, PACKETS, true) <= usize::from(canvas.height());
-    // Messages on their way give way to links.
+    // Messages on their way give way to links, but for a few.
     let fits = |most: &usize| rows(frame, &detailed, *most, false) <= usize::from(canvas.height());
-    let packets = (0..=PACKETS).rev().find(fits).unwrap_or(0);
+    let are_few = || rows(frame, &detailed, 1, false) <= rows(frame, &detailed, 0, false) + FEW;
+    let packets = (0..=PACKETS).rev().find(fits).unwrap_or_else(|| usize::from(are_few()));
     let mut y = 0;
     for link in &frame.links {
         one(frame, canvas, y, link, &columns);

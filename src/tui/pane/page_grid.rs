@@ -9,6 +9,9 @@ use crate::tui::view::canvas::Canvas;
 /// Columns of the addresses.
 const LABEL: u16 = 11;
 
+/// Rows that are left to what stands below: bars of heat do not push it out of view.
+const BELOW: u16 = 8;
+
 /// Some pages as a letter.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell {
@@ -44,7 +47,7 @@ pub fn draw<T>(canvas: &mut Canvas, y: u16, pages: &[T], cell: impl Fn(&T) -> Ce
     let across = if across >= 32 { across / 16 * 16 } else { across };
     let cells: Vec<Cell> = pages.iter().map(cell).collect();
     let rows = rows(&cells, across);
-    let spare = usize::from(canvas.height().saturating_sub(y + 2)).saturating_sub(rows.len());
+    let spare = usize::from(canvas.height().saturating_sub(y + BELOW)).saturating_sub(rows.len());
     let has_heat = cells.iter().any(|cell| cell.heat.is_some());
     let mut row = y;
     for (number, cells) in rows.into_iter().enumerate() {

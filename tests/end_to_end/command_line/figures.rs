@@ -108,7 +108,7 @@ fn figures_do_not_depend_on_how_many_run_at_a_time_and_charts_come_with_them() {
     let once = figures(&["umh-traffic", "--quick", "--jobs", "1", "--svg", charts.to_str().unwrap()]);
     assert_eq!(once, figures(&["umh-traffic", "--quick", "--jobs", "3"]));
     assert!(
-        once[0]["holds"].is_boolean() && once[0]["scale"].as_str().unwrap().starts_with("1/"),
+        once[0]["holds"].is_boolean() && once[0]["scale"].as_str().unwrap().starts_with("data 1/"),
         "{once:?}"
     );
     let names: Vec<_> = fs::read_dir(&charts).unwrap().map(|entry| entry.unwrap().file_name()).collect();

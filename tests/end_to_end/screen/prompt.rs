@@ -23,7 +23,7 @@ fn a_small_screen_has_the_reason_of_a_stop_and_the_whole_complaint() {
             .contents()
             .lines()
             .nth(1)
-            .is_some_and(|row| row.contains("■ breakpoint 1  ▸ gpu0.cu0.l1 takes grant N + data"))
+            .is_some_and(|row| row.contains("■ breakpoint 1  ▸ gpu0.cu0.l1 goes I > N on n-store"))
     });
     command(&mut terminal, "break transition at gpu0.l9 and not block 0x1000 to N");
     terminal.wait_for("did you mean gpu0.l2.0?");

@@ -58,7 +58,7 @@ const LINK: u64 = 64 / PART;
 /// The workloads of a quick look, and by what their data shrink: streams, stencils, graphs, tables that all read, meshes,
 /// and the phases of a multigrid. Particles are not among them: with so few of `CoMD`'s that it takes no longer than the others
 /// together, most of the SMs of eight sockets would have no block.
-const QUICK: [(&str, u64); 7] = [
+const QUICK: [(&str, u64); 8] = [
     ("Other-Stream-Triad", 512),
     ("Rodinia-Hotspot", 32),
     ("Rodinia-Euler3D", 32),
@@ -66,6 +66,7 @@ const QUICK: [(&str, u64); 7] = [
     ("HPC-Lulesh-Unstruct-Mesh1", 32),
     ("HPC-HPGMG", 1024),
     ("Lonestar-SSSP", 128),
+    ("Rodinia-Backprop", 128),
 ];
 
 /// What the data of a workload shrink to at most when all run, in megabytes: so much takes some two hours on two cores for all figures.
@@ -78,7 +79,8 @@ fn whole(workload: &Workload) -> u64 {
 }
 
 /// The workloads to run. What runs partly on the host is left out where all run: the paper's sockets have none. So is what is the
-/// same as another one once its blocks fit on an SM (the second of SSSP's worklists).
+/// same as another one once its blocks fit on an SM (the second of SSSP's worklists), and, for the time that they take, the layers of
+/// networks (`ML-`), whose batches shrink no further than by 32.
 #[must_use]
 pub fn workloads(effort: Effort) -> Vec<Scaled> {
     let named = |(name, scale): &(&str, u64)| {

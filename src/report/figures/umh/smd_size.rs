@@ -30,11 +30,12 @@ const STACKS: [&str; 4] = ["1 GiB", "2 GiB", "4 GiB", "8 GiB"];
 /// A machine that does nothing yet. Section 5 calculates with a direct-mapped directory.
 fn experiment(stack: &str, block: &str) -> Experiment {
     let load = "[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x100000 }\n";
-    let set = vec![
-        "gpu.memory.ways=1".to_owned(),
-        format!("gpu.memory.size={stack}"),
-        format!("gpu.memory.secondary_block={block}"),
-    ];
+    let mut set = vec!["gpu.memory.ways=1".to_owned(), format!("gpu.memory.size={stack}")];
+    // What holds blocks of GPUs has none smaller, and those that meet are dealt together (section 5.3).
+    let all =
+        ["gpu.memory.secondary_block", "host.block", "gpu.l2.interleave", "host.interleave", "host.llc.line"];
+    let large = ["8 KiB", "16 KiB"].contains(&block);
+    set.extend(all.iter().take(if large { all.len() } else { 1 }).map(|key| format!("{key}={block}")));
     Experiment {
         scenario: format!("machine = \"{MACHINE}\"\n{load}"),
         set,
