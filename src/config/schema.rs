@@ -123,7 +123,7 @@ mod tests {
         for (set, suggestion) in [
             ("l1.mshrs=3", Some("did you mean gpu.l1.mshrs or host.l1.mshrs?")),
             ("balancer.sample=3", Some("did you mean network.balancer.sample?")),
-            ("gpu.banks=8", Some("did you mean gpu.memory.dram.banks?")),
+            ("gpu.banks=8", Some("did you mean gpu.memory.dram.banks or gpu.tags.banks?")),
             ("gpu.cuont=3", Some("did you mean count?")),
             ("nothing.such=3", None),
             // Too many have one.

@@ -204,33 +204,44 @@ fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
     beginning(frame, canvas, sequence, (above, lines.heads));
 }
 
-/// A lifeline for each node, of which so many fit; where they do not, one for all of another GPU. And what is not drawn so.
+/// A lifeline for each node, of which so many fit; where they do not, one for all of another GPU, or at last of all others. And
+/// what is not drawn so.
 fn columns(frame: &Frame, sequence: &Sequence, fits: usize) -> (Vec<Column>, String) {
-    let names = &frame.info.components;
-    let device = |node: ComponentId| names.get(node).and_then(Component::gpu);
+    let device = |node: ComponentId| frame.info.components.get(node).and_then(Component::gpu);
     let own = sequence.lifelines.first().and_then(|first| device(*first));
-    let folds = sequence.lifelines.len() > fits;
-    let mut columns: Vec<Column> = Vec::new();
-    for &node in &sequence.lifelines {
-        let other = device(node).filter(|gpu| folds && Some(*gpu) != own).map(|gpu| format!("gpu{gpu}"));
-        let shared = other.as_ref().and_then(|name| columns.iter_mut().find(|column| column.name == *name));
-        if let Some(column) = shared {
-            column.nodes.push(node);
-        } else {
-            let name = other.unwrap_or_else(|| lifeline_name(frame, sequence, node));
-            columns.push(Column { name, nodes: vec![node] });
+    let other = |node: ComponentId| device(node).filter(|gpu| Some(*gpu) != own);
+    let each = |node| lifeline_name(frame, sequence, node);
+    let whole = |node| other(node).map_or_else(|| each(node), |gpu| format!("gpu{gpu}"));
+    let together = |node| other(node).map_or_else(|| each(node), |_| "others".to_owned());
+    let mut all = grouped(sequence, &each);
+    for names in [&whole as &dyn Fn(ComponentId) -> String, &together] {
+        if all.len() > fits {
+            all = grouped(sequence, names);
         }
     }
-    let whole: Vec<_> =
-        columns.iter().filter(|column| column.nodes.len() > 1).map(|column| column.name.as_str()).collect();
-    let mut left_out = Vec::new();
-    if !whole.is_empty() {
-        left_out.push(format!("what goes on within {} is drawn where there is more room", whole.join(", ")));
+    let shared = all.iter().filter(|column| column.nodes.len() > 1).flat_map(|column| &column.nodes);
+    let mut gpus: Vec<_> = shared.filter_map(|node| device(*node)).collect();
+    gpus.sort_unstable();
+    gpus.dedup();
+    let gpus: Vec<_> = gpus.iter().map(|gpu| format!("gpu{gpu}")).collect();
+    let left_out = match gpus.as_slice() {
+        [] => String::new(),
+        some => format!("what goes on within {} is drawn where there is more room", some.join(", ")),
+    };
+    (all, left_out)
+}
+
+/// Nodes of one name share a lifeline.
+fn grouped(sequence: &Sequence, name: &dyn Fn(ComponentId) -> String) -> Vec<Column> {
+    let mut columns: Vec<Column> = Vec::new();
+    for &node in &sequence.lifelines {
+        let name = name(node);
+        match columns.iter_mut().find(|column| column.name == name) {
+            Some(column) => column.nodes.push(node),
+            None => columns.push(Column { name, nodes: vec![node] }),
+        }
     }
-    if columns.len() > fits {
-        left_out.push(format!("{} lifelines are beyond the edge", columns.len() - fits));
-    }
-    (columns, left_out.join("; "))
+    columns
 }
 
 /// Says what comes before the first row in view: messages that are scrolled away, in place of that row, or that the records

@@ -85,3 +85,31 @@ fn statistics_and_exports_have_the_lanes() {
     let vcd = call(&["export", LESSON, "--format", "vcd", "--where", lanes]).stdout;
     assert!(vcd.contains(" lanes $end") && vcd.contains("\nb1100 "), "{}", &vcd[..vcd.len().min(4000)]);
 }
+
+#[test]
+fn what_a_launch_turns_back_is_told_without_a_sample() {
+    let turned = call(&["log", "numa/both-saturated", "--where", "lane-reversal reason launch"]).stdout;
+    assert!(turned.contains("a kernel was launched") && !turned.contains("(sample"), "{turned}");
+    let decided = call(&[
+        "debug",
+        "numa/both-saturated",
+        "--no-tui",
+        "-x",
+        "goto cycle 27400",
+        "-x",
+        "info links link.host.out",
+    ]);
+    assert!(decided.stdout.contains("cycle 27248: "), "{decided:?}");
+}
+
+#[test]
+fn samples_of_the_partitioner_can_be_changed_under_way() {
+    let sample = ["-x", "goto cycle 520", "-x", "fork set gpu.numa.sample=100", "-x", "goto cycle 700"];
+    let told = call(
+        &[&["debug", "numa/ways-instead", "--no-tui"][..], &sample, &["-x", "info caches gpu1.l2.0"]]
+            .concat(),
+    );
+    assert!(told.code == Some(0) && told.stdout.contains("remote so far 5 › 6 › 7"), "{told:?}");
+    let l2 = call(&["debug", "numa/ways-instead", "--no-tui", "-x", "fork set gpu.numa.l2=shared"]);
+    assert!(l2.code == Some(2) && l2.stdout.contains("depends on gpu.numa"), "{l2:?}");
+}

@@ -167,3 +167,28 @@ fn a_fault_that_was_dropped_is_not_over() {
     assert!(screen.contains("page 0x5 dropped: gpu0.cu0 warp 2 waits for the TLB"), "{screen}");
     assert!(!screen.contains("over: the page may be written"), "{screen}");
 }
+
+#[test]
+fn other_gpus_have_a_lifeline_each_where_there_is_no_room_for_their_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shared.toml");
+    let loads: Vec<String> = (0..4)
+        .map(|gpu| format!("[[do]]\nid = 'l{gpu}'\nby = 'gpu{gpu}.cu0'\nload = {{ address = 0x1000 }}\n"))
+        .collect();
+    let store = "[[do]]\nafter = ['l0', 'l1', 'l2', 'l3']\nby = 'gpu0.cu0'\nstore = { address = 0x1000, bytes = '01' }\n";
+    std::fs::write(&path, format!("machine = 'tiny/umh-4gpu'\n{}{store}", loads.concat())).unwrap();
+    let frame = ["frame", path.to_str().unwrap(), "--at", "1000000", "--size", "80x40"];
+    let folded = call(&frame).stdout;
+    assert!(folded.contains("what goes on within gpu1, gpu2"), "{folded}");
+    let wide = call(&[&frame[..4], &["--size", "200x60", "--layout", "transaction"]].concat()).stdout;
+    assert!(wide.contains("gpu3.smd0") && !wide.contains("what goes on within"), "{wide}");
+}
+
+#[test]
+fn the_far_faults_of_a_full_gpu_are_in_view() {
+    let prefetching = ["--set", "gpu.paging.prefetch=locality", "--set", "gpu.paging.share=50"];
+    let frame = ["frame", "workloads/paged/hotspot", "--scale", "64", "--at", "60000", "--size", "120x40"];
+    let text = call(&[&frame[..], &prefetching].concat()).stdout;
+    let (_, mshrs) = text.split_once("gpu0.gmmu ").expect("the GMMU's MSHRs");
+    assert!(mshrs.lines().nth(1).is_some_and(|row| row.contains("  0x18")), "{text}");
+}

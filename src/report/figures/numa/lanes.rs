@@ -123,17 +123,32 @@ fn turns(effort: Effort) -> Vec<Experiment> {
     on_each(effort, &[&[], &[DYNAMIC], &[DYNAMIC, SLOW_TURN], &[DYNAMIC, FAST_TURN]])
 }
 
+/// What dynamic lanes gain with each of these changes, and the bars of it.
+fn told_gains(
+    title: &str,
+    workloads: &[Scaled],
+    results: &Results,
+    settings: [(&str, &[Change]); 3],
+) -> Result<([f64; 3], Chart), String> {
+    let [one, two, three] = settings.map(|(_, changes)| over_static(workloads, results, changes));
+    let all = [one?, two?, three?];
+    let named: Vec<_> = settings.iter().map(|(name, _)| *name).zip(&all).collect();
+    let chart = bars(title, "speedup", workloads, &named);
+    Ok((all.map(|speedups| gain(&speedups)), chart))
+}
+
 fn found_turn(effort: Effort, results: &Results) -> Result<Finding, String> {
     let (workloads, others) = improvable(effort, results)?;
-    let over = |changes: &[Change]| over_static(&workloads, results, changes);
-    let (usual, slow, fast) = (over(&[DYNAMIC])?, over(&[DYNAMIC, SLOW_TURN])?, over(&[DYNAMIC, FAST_TURN])?);
-    let chart = bars(
+    let ([fast, usual, slow], chart) = told_gains(
         "Speedup over static links by what a turn takes, 4 sockets (NUMA-aware GPUs, section 4.1)",
-        "speedup",
         &workloads,
-        &[("10 cycles", &fast), ("100 cycles", &usual), ("500 cycles", &slow)],
-    );
-    let [usual, slow, fast] = [usual, slow, fast].map(|speedups| gain(&speedups));
+        results,
+        [
+            ("10 cycles", &[DYNAMIC, FAST_TURN][..]),
+            ("100 cycles", &[DYNAMIC][..]),
+            ("500 cycles", &[DYNAMIC, SLOW_TURN][..]),
+        ],
+    )?;
     Ok(Finding {
         ours: vec![Some(usual - slow)],
         holds: usual - slow < 2.0 && (fast - usual).abs() < 2.0,
@@ -152,15 +167,16 @@ fn samples(effort: Effort) -> Vec<Experiment> {
 
 fn found_sample(effort: Effort, results: &Results) -> Result<Finding, String> {
     let (workloads, others) = improvable(effort, results)?;
-    let over = |changes: &[Change]| over_static(&workloads, results, changes);
-    let (usual, rare, frequent) = (over(&[DYNAMIC])?, over(&[DYNAMIC, RARE])?, over(&[DYNAMIC, FREQUENT])?);
-    let chart = bars(
+    let ([frequent, usual, rare], chart) = told_gains(
         "Speedup over static links by how often they are sampled, 4 sockets (NUMA-aware GPUs, Fig. 6)",
-        "speedup",
         &workloads,
-        &[("200 cycles", &frequent), ("5K cycles", &usual), ("50K cycles", &rare)],
-    );
-    let [usual, rare, frequent] = [usual, rare, frequent].map(|speedups| gain(&speedups));
+        results,
+        [
+            ("200 cycles", &[DYNAMIC, FREQUENT][..]),
+            ("5K cycles", &[DYNAMIC][..]),
+            ("50K cycles", &[DYNAMIC, RARE]),
+        ],
+    )?;
     Ok(Finding {
         ours: Vec::new(),
         holds: usual > rare && usual > frequent,
