@@ -363,3 +363,14 @@ fn a_check_looks_at_the_tables_behind_scenarios_and_machines() {
     }
     assert!(call(&["run", "umh/fig5-b1"]).stderr.is_empty());
 }
+
+#[test]
+fn a_store_to_a_row_that_is_replaced_is_not_lost_and_that_it_is_would_be_found() {
+    let replaced = ["explore", "explore/replaced-rows", "--hold", "1", "--format", "json"];
+    let sound = document(&replaced);
+    assert_eq!((&sound["complete"], &sound["violations"]), (&Value::Bool(true), &Value::Array(Vec::new())));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lost.rec").display().to_string();
+    let lost = document(&[&replaced[..], &["--fault", "cold-write-only-here", "--record", &path]].concat());
+    assert_eq!(lost["violations"][0]["kind"], "stale-read", "{lost}");
+}
