@@ -56,7 +56,7 @@ pub struct Figures {
     #[arg(value_name = "ID")]
     ids: Vec<String>,
 
-    /// All figures in about three minutes, a paper's in one: some of the workloads, shrunk further
+    /// All figures in two minutes on two cores: some of the workloads, shrunk further
     #[arg(long)]
     quick: bool,
 

@@ -3,7 +3,7 @@
 /// How much work a figure may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// All figures in about three minutes: some of the workloads, shrunk a lot.
+    /// All figures in two minutes on two cores: some of the workloads, shrunk a lot.
     Quick,
     /// All workloads.
     Whole,
