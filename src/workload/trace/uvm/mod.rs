@@ -26,6 +26,9 @@ use crate::model::access::AtomicOp;
 /// Bytes of an access: the log does not tell them.
 const WORD: u64 = 4;
 
+/// Bytes of a range that is believed, at most: each of its pages takes memory.
+const ALLOCATED: u64 = 2 << 30;
+
 /// Whether a line is one of a kernel's log.
 #[must_use]
 pub fn is_log(line: &str) -> bool {
@@ -128,7 +131,7 @@ fn payload(line: &str) -> Parsed<Payload> {
 fn freed(text: &str) -> Option<(u64, u64)> {
     let (start, bytes) = text.strip_prefix("uvm range destroy")?.rsplit_once(": 0x")?.1.split_once(", ")?;
     let (start, bytes) = (hexadecimal(start)?, bytes.trim().parse().ok()?);
-    (bytes <= ADDRESS_SPACE.checked_sub(start)?).then_some((start, bytes))
+    (bytes <= ADDRESS_SPACE.checked_sub(start)?.min(ALLOCATED)).then_some((start, bytes))
 }
 
 /// An instruction whose lanes are being collected.
