@@ -336,7 +336,7 @@ impl Inspect for Machine {
     }
 
     fn warp_counts(&self, agent: ComponentId) -> Option<[u32; WarpState::ALL.len()]> {
-        Some(WarpState::count(self.agent_at(agent)?.warps.iter().map(|warp| warp.state)))
+        Some(self.agent_at(agent)?.in_state())
     }
 
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView> {

@@ -1,10 +1,10 @@
 use crate::machine::sample::working;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::machine::{Machine, StepOutcome};
 use crate::model::access::AccessKind::{self, Load, NStore, Store};
 use crate::model::component::ComponentKind;
-use crate::model::inspect::Inspect;
+use crate::model::inspect::{Inspect, WarpState};
 use crate::model::message::Message;
 use crate::model::message::MessageKind::{ProbeRead, ProbeWrite};
 use crate::model::record::{Records, What};
@@ -376,4 +376,23 @@ fn ports_can_change_under_way() {
     let (one, many) = (wait(None), wait(Some(16)));
     assert_eq!(one, wait(Some(1)), "the same again changes nothing");
     assert!(many < one, "{many} {one}");
+}
+
+#[test]
+fn warps_are_counted_in_the_states_that_they_are_in() {
+    let lines = |cu: u64| (0..16).map(|line| (2 * line + cu) * 0x1000).collect::<Vec<_>>();
+    let work = [("gpu0.cu0", Load, lines(0)), ("gpu0.cu1", Store, lines(1))];
+    let mut machine = working("tiny/umh-1gpu", &[], &work);
+    let parts = machine.components().iter().filter(|(_, part)| part.kind == ComponentKind::Cu);
+    let agents: Vec<_> = parts.map(|(id, _)| id).collect();
+    let mut seen = BTreeSet::new();
+    while machine.run_until(machine.event() + 1) != StepOutcome::Finished {
+        for agent in &agents {
+            let states = machine.agent(*agent).unwrap().warps.into_iter().map(|warp| warp.state);
+            let states: Vec<WarpState> = states.collect();
+            seen.extend(states.iter().map(|state| state.letter()));
+            assert_eq!(machine.warp_counts(*agent).unwrap(), WarpState::count(states.into_iter()));
+        }
+    }
+    assert!(seen.len() > 2, "{seen:?}");
 }

@@ -122,6 +122,9 @@ pub struct Agent {
     /// Warps that the L1 turned away, first come first served.
     stalled: VecDeque<usize>,
     pub accesses: u64,
+    /// Warps in each state, by its position in [`WarpState::ALL`]. Follows from their states: a screen asks for it of
+    /// very many units.
+    in_state: [u32; WarpState::ALL.len()],
     /// Ticks that warps spent in each state that they have left, by its position in [`WarpState::ALL`].
     time_in: [Tick; WarpState::ALL.len()],
 }
@@ -155,10 +158,12 @@ impl std::fmt::Debug for Surroundings<'_> {
 impl Agent {
     #[must_use]
     pub fn new(config: AgentConfig, l1: usize, slots: u32) -> Self {
+        let warps = vec![Warp::default(); slots as usize];
         Self {
             config,
             l1,
-            warps: vec![Warp::default(); slots as usize],
+            in_state: WarpState::count(warps.iter().map(|warp| warp.state)),
+            warps,
             tlb: None,
             simds: (config.simds > 0).then(|| Box::new(Simds::new(config.simds, 0))),
             active: Bits::new(slots),
@@ -253,6 +258,10 @@ impl Agent {
             // It goes on for another reason than a second try, or not at all: nobody may wake it for that later.
             self.stalled.retain(|stalled| *stalled != slot);
         }
+        if let Ok([left, entered]) = self.in_state.get_disjoint_mut([from as usize, to as usize]) {
+            *left -= 1;
+            *entered += 1;
+        }
         warp.state = to;
         warp.since = out.tick;
         if matches!(to, WarpState::Ready | WarpState::Running) {
@@ -264,6 +273,12 @@ impl Agent {
             let about = About { range: page, ..About::default() };
             out.record(self.config.id, about, || What::Warp { warp: slot as u32, from, to });
         }
+    }
+
+    /// Warps in each state, by its position in [`WarpState::ALL`].
+    #[must_use]
+    pub fn in_state(&self) -> [u32; WarpState::ALL.len()] {
+        self.in_state
     }
 
     /// Ticks that its warps spent in each state until `now`, by its position in [`WarpState::ALL`]. The sum is `now` for

@@ -216,15 +216,17 @@ impl Cell<'_> {
     }
 }
 
-/// Of one among many, one character: a node that waits is `>`, an agent the state of most of its warps that have something to do.
-fn letter(frame: &Frame, node: &MapNode) -> char {
+/// Of one among many, one character: a node that waits is `>`, a directory its owner or first holder, an agent the state
+/// of most of its warps that have something to do.
+fn letter(node: &MapNode) -> char {
     match &node.mark {
         Mark::Warps(counts) => telling(counts).map_or('.', |(state, _)| state.letter()),
         Mark::State { now, target: Some(to), .. } if Some(*to) != *now => '>',
+        Mark::None | Mark::State { now: None, .. } => '.',
         Mark::State { now: Some(state), .. } => state.letter(),
-        Mark::None | Mark::State { .. } | Mark::Holders { .. } => {
-            let cell = cell(frame, node);
-            cell.brief.trim_start_matches(['[', '{']).chars().next().unwrap_or('.')
+        Mark::Holders { owner, sharers, .. } => {
+            let holder = owner.as_ref().or(sharers.first());
+            holder.and_then(|name| name.trim_start_matches("gpu").chars().next()).unwrap_or('}')
         }
     }
 }
@@ -350,7 +352,7 @@ impl Column {
             canvas.text(self.start(prefix.width() + usize::from(gap) + across), y, prefix, Role::Dim) + gap;
         for (nth, node) in nodes.iter().enumerate() {
             let at = (start + (nth % across) as u16, y + (nth / across) as u16);
-            plain(canvas, at, node, letter(frame, node).encode_utf8(&mut [0; 4]), role(frame, node));
+            plain(canvas, at, node, letter(node).encode_utf8(&mut [0; 4]), role(frame, node));
         }
         y + nodes.len().div_ceil(across) as u16
     }
@@ -359,7 +361,7 @@ impl Column {
     fn tally(&self, canvas: &mut Canvas, y: u16, prefix: &str, (frame, nodes): (&Frame, &[&MapNode])) -> u16 {
         let mut groups: Vec<(char, usize, &MapNode)> = Vec::new();
         for node in nodes {
-            let letter = letter(frame, node);
+            let letter = letter(node);
             match groups.iter_mut().find(|(known, ..)| *known == letter) {
                 Some((_, count, _)) => *count += 1,
                 None => groups.push((letter, 1, node)),
