@@ -161,6 +161,15 @@ fn scale(text: &str) -> Result<u64, String> {
     parse_number(text).filter(fits).ok_or_else(|| format!("expected a power of two from 1 to {MOST_SCALE}"))
 }
 
+/// Threads that a run may have, at most.
+const MOST_JOBS: u64 = 1024;
+
+/// How many threads work at a time.
+pub fn jobs(text: &str) -> Result<usize, String> {
+    let jobs = number(text).ok().filter(|jobs| (1..=MOST_JOBS).contains(jobs));
+    jobs.map(|jobs| jobs as usize).ok_or_else(|| format!("expected a number from 1 to {MOST_JOBS}"))
+}
+
 /// A whole number above zero.
 pub fn positive(text: &str) -> Result<u64, String> {
     number(text)

@@ -10,7 +10,7 @@ use std::time::Instant;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::arguments::{Format, Tries, number, positive};
+use super::arguments::{Format, Tries, jobs, number, positive};
 use super::counterexample;
 use super::exit::{Ended, Status, Trouble, conclude, say};
 use super::interrupt::Interrupt;
@@ -122,8 +122,8 @@ pub struct Explore {
     memory: Size,
 
     /// Threads [default: as many as there are processors]
-    #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
-    jobs: Option<u64>,
+    #[arg(long, value_name = "NUMBER", value_parser = jobs, allow_negative_numbers = true)]
+    jobs: Option<usize>,
 
     /// Where to write the recording of the first violation; others go beside it as NAME-RULE.rec [default: SCENARIO-RULE.rec, or SCENARIO-PROTOCOL-RULE.rec with --protocol, in the current folder]
     #[arg(long, value_name = "FILE")]
@@ -205,8 +205,7 @@ impl Explore {
     }
 
     fn threads(&self) -> usize {
-        let threads = self.jobs.and_then(|jobs| usize::try_from(jobs).ok());
-        threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get))
+        self.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get))
     }
 
     fn run(&self, system: &System, interrupt: &Interrupt, start: Instant) -> Outcome {

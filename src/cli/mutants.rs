@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::arguments::{Format, positive};
+use super::arguments::{Format, jobs, positive};
 use super::counterexample;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
@@ -89,8 +89,8 @@ pub struct Mutants {
     max_states: u64,
 
     /// Mutants at a time [default: as many as there are processors]
-    #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
-    jobs: Option<u64>,
+    #[arg(long, value_name = "NUMBER", value_parser = jobs, allow_negative_numbers = true)]
+    jobs: Option<usize>,
 
     /// A folder for the recordings of what was caught
     #[arg(long, value_name = "FOLDER")]

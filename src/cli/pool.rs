@@ -14,12 +14,11 @@ use super::progress::Progress;
 /// in threads of their own. After ctrl-c or a break no more are begun. `told` tells how far it is.
 pub fn each(
     count: usize,
-    jobs: Option<u64>,
+    jobs: Option<usize>,
     interrupt: &Interrupt,
     told: impl Fn(usize) -> String,
     each: impl Fn(usize) -> ControlFlow<()> + Sync,
 ) {
-    let jobs = jobs.and_then(|jobs| usize::try_from(jobs).ok());
     let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
     let (next, done, enough) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
     thread::scope(|scope| {

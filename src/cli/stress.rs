@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::arguments::{Format, Tries, number, positive};
+use super::arguments::{Format, Tries, jobs, number, positive};
 use super::counterexample;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
@@ -78,8 +78,8 @@ pub struct Stress {
     failure: PathBuf,
 
     /// Rounds to run at a time [default: as many as there are processors]
-    #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
-    jobs: Option<u64>,
+    #[arg(long, value_name = "NUMBER", value_parser = jobs, allow_negative_numbers = true)]
+    jobs: Option<usize>,
 
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::arguments::{Changes, positive};
+use super::arguments::{Changes, jobs};
 use super::diagnosis;
 use super::exit::{Ended, Status, complain};
 use super::interrupt::Interrupt;
@@ -52,8 +52,8 @@ pub struct Test {
     format: Format,
 
     /// Scenarios to run at a time [default: as many as there are processors]
-    #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
-    jobs: Option<u64>,
+    #[arg(long, value_name = "NUMBER", value_parser = jobs, allow_negative_numbers = true)]
+    jobs: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -99,7 +99,7 @@ impl Test {
 
 /// Runs all of them, `jobs` at a time; the results are in the order of the paths. After an interrupt, those that were
 /// not begun, or whose traces were not read, are left out.
-fn all(paths: &[Found], changes: &Changes, jobs: Option<u64>, interrupt: &Interrupt) -> Vec<Tested> {
+fn all(paths: &[Found], changes: &Changes, jobs: Option<usize>, interrupt: &Interrupt) -> Vec<Tested> {
     let done: Mutex<Vec<(usize, Tested)>> = Mutex::new(Vec::new());
     let told = |count| format!("{count} of {} scenarios", paths.len());
     pool::each(paths.len(), jobs, interrupt, told, |index| {

@@ -35,6 +35,8 @@ struct Engine {
     session: Session,
     server: Server,
     info: Arc<Info>,
+    /// How often the session had begun again when that was asked for.
+    restarts: u32,
     wish: Wish,
     published: Instant,
     /// What the last frame took, the records for it included.
@@ -62,6 +64,7 @@ pub fn run_blocking(mut session: Session, server: Server) -> Session {
     let now = Instant::now();
     let info = Arc::new(session.info());
     let mut engine = Engine {
+        restarts: session.restarts,
         session,
         server,
         info,
@@ -215,7 +218,8 @@ impl Engine {
 
     /// Shows the state as it is now, with which `done` commands are finished.
     fn publish(&mut self, done: u64) {
-        if !self.info.components.len().eq(&self.session.machine().components().len()) {
+        if self.restarts != self.session.restarts {
+            self.restarts = self.session.restarts;
             self.info = Arc::new(self.session.info());
         }
         let frame = self.session.frame(&self.info, &self.wish);

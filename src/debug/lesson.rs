@@ -9,7 +9,7 @@ use crate::machine::StepOutcome;
 use crate::model::component::Components;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
-use crate::scenario::{Checker, Ended, Expectation, Moment, Narrator, Told, When};
+use crate::scenario::{Checker, Ended, Expectation, Moment, Narrator, Told};
 
 /// An expectation that failed: when, which, and what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -338,17 +338,8 @@ pub fn expected(expectation: &Expectation) -> String {
     }
     let that: Vec<_> = expectation.that.iter().map(|condition| condition.text.as_str()).collect();
     let that = that.join("; ");
-    match &expectation.when {
-        When::After(id) => format!("after {id}: {that}"),
-        When::At(cycle) => format!("at cycle {cycle}: {that}"),
-        When::On(query, _) => format!("on {}: {that}", query.text),
-        When::Always => format!("always: {that}"),
-        When::Never(query) => format!("never {}", query.text),
-        When::Count(query, least, most) if least == most => format!("{least} of {}", query.text),
-        When::Count(query, least, u64::MAX) => format!("at least {least} of {}", query.text),
-        When::Count(query, least, most) => format!("{least} to {most} of {}", query.text),
-        When::End => format!("in the end: {that}"),
-    }
+    let when = expectation.when.told();
+    if that.is_empty() { when } else { format!("{when}: {that}") }
 }
 
 /// The expectation that the failing line belongs to.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use super::branch::Branches;
 use super::breakpoint::{Breakpoint, Trigger};
 use super::command::{Arguments, Word};
+use super::frame::selection::Selection;
+use super::hunt::Hunt;
 use super::origin::Origin;
 use super::session::{Display, Session, context_of, planned};
 use super::stop::Reason;
@@ -119,11 +121,16 @@ impl Session {
         self.branches = Branches::new(planned(origin.maker.as_ref()));
         self.bookmarks.retain(|_, bookmark| bookmark.is_here(&self.branches));
         (self.maker, self.job) = (origin.maker, None);
+        self.recorded = origin.recorded;
+        let hunted = self.hunt.take();
+        self.hunt =
+            origin.bug.map(|bug| hunted.filter(|hunt| hunt.bug == bug).unwrap_or_else(|| Hunt::new(bug)));
         self.recall.clear();
         (self.title, self.source, self.about) = (origin.title, origin.source, origin.about);
-        self.selection = super::frame::selection::Selection::default();
+        (self.selection, self.followed) = (Selection::default(), Selection::default());
         (self.began, self.doomed, self.stop, self.told) = (None, None, None, 0);
         self.hits.clear();
+        self.restarts += 1;
         Ok(())
     }
 }

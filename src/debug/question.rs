@@ -4,7 +4,7 @@ use crate::diagnostic::nearest;
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::time::EventNumber;
-use crate::scenario::Ask;
+use crate::scenario::{Ask, meant, plain};
 
 /// A question, asked once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,34 +72,13 @@ impl Asked {
         if choices.is_empty() {
             return Ok(text.chars().take(LONGEST).collect());
         }
-        let given = plain(text);
-        if let Some(choice) = choices.iter().find(|choice| plain(choice) == given) {
-            return Ok(choice.clone());
-        }
-        let number = given.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
-        if let Some(choice) = number {
-            return Ok(choice.clone());
-        }
-        let mut containing =
-            choices.iter().filter(|choice| !given.is_empty() && plain(choice).contains(&given));
-        match (containing.next(), containing.next()) {
-            (Some(choice), None) => Ok(choice.clone()),
-            _ => Err((
-                choices.join(" / "),
-                nearest(text, choices.iter().map(String::as_str)).map(str::to_owned),
-            )),
-        }
+        let near = || nearest(text, choices.iter().map(String::as_str)).map(str::to_owned);
+        meant(choices, text).map(str::to_owned).ok_or_else(|| (choices.join(" / "), near()))
     }
 }
 
 /// Longest answer kept where any text may be one, in characters.
 const LONGEST: usize = 200;
-
-/// A text without what does not matter: case, blanks, punctuation at its end.
-fn plain(text: &str) -> String {
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    words.trim_end_matches(['.', '!', ',', ';']).to_owned()
-}
 
 #[cfg(test)]
 mod tests {

@@ -86,6 +86,8 @@ pub struct Session {
     pub(super) leash: Leash,
     /// How many pieces of narration have been told in passing.
     pub(super) told: usize,
+    /// How often it has begun again with what files say now.
+    pub(super) restarts: u32,
     pub(super) recorded: Option<Recorded>,
     /// The bug that is to be found here.
     pub(super) hunt: Option<Hunt>,
@@ -139,6 +141,7 @@ impl Session {
             depth: 0,
             leash: Leash::default(),
             told: 0,
+            restarts: 0,
             hunt: origin.bug.map(Hunt::new),
             travel: None,
             job: None,

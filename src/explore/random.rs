@@ -143,11 +143,14 @@ impl Run<'_> {
     /// Walks until the tables are full, a walk has failed, or there is nothing left to walk.
     fn thread(&self, shared: &Shared) {
         let mut worker = Worker::new(self.system, shared);
+        let mut walked = false;
         while !self.stop.load(Ordering::Relaxed) {
             let full = shared.lock().footprint(self.limits.threads);
-            if full as u64 > self.limits.memory {
+            // However little may be kept, something is walked before all is forgotten.
+            if walked && full as u64 > self.limits.memory {
                 return;
             }
+            walked = true;
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= self.walks {
                 return;

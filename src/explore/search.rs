@@ -2,7 +2,7 @@
 //!
 //! The states of a level are dealt over the threads in chunks. Threads only read what has been visited while they look for
 //! successors; then each puts the new ones of some parts of the table in, in the order of the chunks. So the result does not
-//! depend on how many threads there are or which is faster.
+//! depend on how many threads there are or which is faster, but where memory ends it: each thread has a part of its own.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};

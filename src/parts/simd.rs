@@ -60,7 +60,7 @@ impl Simds {
         let end = now + ticks;
         let place = self.free_at.partition_point(|free_at| *free_at <= end);
         self.free_at.insert(place, end);
-        self.taken += ticks;
+        self.taken = self.taken.saturating_add(ticks);
         self.times += 1;
         Some(end)
     }

@@ -1,6 +1,7 @@
 //! Component patterns: dot-separated segments that must match a path's segments in order, gaps allowed;
 //! everything beneath a match matches too.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::model::bits::Bits;
@@ -43,10 +44,11 @@ impl Pattern {
     /// the first path that it is of. The beginnings of paths come first.
     pub(super) fn alternatives(&self, components: &Components) -> Vec<(String, String)> {
         let mut list: Vec<(String, String)> = Vec::new();
+        let mut known: BTreeSet<String> = BTreeSet::new();
         let count = self.segments.len();
         for (_, component) in components.iter() {
             let piece = component.path.split('.').take(count).collect::<Vec<_>>().join(".");
-            if !list.iter().any(|(known, _)| *known == piece) {
+            if known.insert(piece.clone()) {
                 list.push((piece, component.path.clone()));
             }
         }
@@ -56,7 +58,7 @@ impl Pattern {
                 if choice.count_ones() as usize == count {
                     let chosen = path.iter().enumerate().filter(|(i, _)| choice >> i & 1 == 1);
                     let piece = chosen.map(|(_, segment)| *segment).collect::<Vec<_>>().join(".");
-                    if !list.iter().any(|(known, _)| *known == piece) {
+                    if known.insert(piece.clone()) {
                         list.push((piece, component.path.clone()));
                     }
                 }

@@ -21,24 +21,6 @@ pub struct Bug {
     pub because: String,
 }
 
-impl Bug {
-    /// Whether the answer that somebody gives is one of the choices: one of them, its number, or a part that no other
-    /// has.
-    #[must_use]
-    pub fn meant(&self, said: &str) -> Option<&str> {
-        let said = said.trim();
-        let number = said.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        if let Some(choice) = number.and_then(|index| self.choices.get(index)) {
-            return Some(choice);
-        }
-        let exact = self.choices.iter().find(|choice| choice.eq_ignore_ascii_case(said));
-        let lower = said.to_lowercase();
-        let mut parts = self.choices.iter().filter(|choice| choice.to_lowercase().contains(&lower));
-        let part = parts.next().filter(|_| parts.next().is_none() && !said.is_empty());
-        exact.or(part).map(String::as_str)
-    }
-}
-
 /// The bug that a `[bug]` describes.
 ///
 /// # Errors

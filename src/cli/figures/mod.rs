@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::arguments::positive;
+use super::arguments::jobs;
 use super::destination;
 use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
@@ -81,8 +81,8 @@ pub struct Figures {
     format: Format,
 
     /// Runs at a time [default: as many as there are processors]
-    #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
-    jobs: Option<u64>,
+    #[arg(long, value_name = "NUMBER", value_parser = jobs, allow_negative_numbers = true)]
+    jobs: Option<usize>,
 }
 
 impl Figures {

@@ -27,7 +27,7 @@ pub struct Runs<'a> {
     pub shard: Option<Shard>,
     /// Files with results of other machines.
     pub merge: &'a [PathBuf],
-    pub jobs: Option<u64>,
+    pub jobs: Option<usize>,
 }
 
 /// A run with its key.

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::arguments::positive;
+use super::arguments::jobs;
 use super::destination;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
@@ -86,8 +86,8 @@ pub struct Sweep {
     format: Format,
 
     /// Runs at a time [default: as many as there are processors]
-    #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
-    jobs: Option<u64>,
+    #[arg(long, value_name = "NUMBER", value_parser = jobs, allow_negative_numbers = true)]
+    jobs: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

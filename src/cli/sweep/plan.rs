@@ -83,7 +83,7 @@ impl Plan {
     ///
     /// # Errors
     /// If the file cannot be read, or a point cannot be run.
-    pub fn load(name: &str, jobs: Option<u64>, interrupt: &Interrupt) -> Result<Self> {
+    pub fn load(name: &str, jobs: Option<usize>, interrupt: &Interrupt) -> Result<Self> {
         let mut plan = Self::read(name, interrupt)?;
         plan.check(jobs, interrupt)?;
         Ok(plan)
@@ -181,7 +181,7 @@ impl Plan {
     }
 
     /// Builds every point's machine, and gives every point its key.
-    fn check(&mut self, jobs: Option<u64>, interrupt: &Interrupt) -> Result<()> {
+    fn check(&mut self, jobs: Option<usize>, interrupt: &Interrupt) -> Result<()> {
         let (seeds, all) = (self.seeds.len(), self.points.len());
         let found: Mutex<Vec<(usize, Result<String>)>> = Mutex::new(Vec::new());
         let told = |done| format!("{}: {} of {all} points checked", self.title, done * seeds);

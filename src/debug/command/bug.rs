@@ -4,6 +4,7 @@ use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::hunt::Hunt;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
+use crate::scenario::meant;
 
 pub const BUG: Command = Command {
     name: "bug",
@@ -52,7 +53,7 @@ fn bug(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     if arguments.is_empty() {
         return Ok(Effect::Said(lines(hunt)));
     }
-    let Some(said) = hunt.bug.meant(arguments.text()).map(str::to_owned) else {
+    let Some(said) = meant(&hunt.bug.choices, arguments.text()).map(str::to_owned) else {
         let error = arguments.complaint("this is none of the answers");
         let choices = hunt.bug.choices.iter().map(String::as_str);
         let error = error.nearest(arguments.text(), choices);

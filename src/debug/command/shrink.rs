@@ -53,9 +53,13 @@ impl Job for Shrinking {
 
     fn interrupt(&mut self) -> Vec<String> {
         self.stop.store(true, Ordering::Relaxed);
-        let mut lines = self.result().unwrap_or_else(|_| Vec::new());
-        lines.push("interrupted: more could be left out".to_owned());
-        lines
+        match self.result() {
+            Ok(mut lines) => {
+                lines.push("interrupted: more could be left out".to_owned());
+                lines
+            }
+            Err(error) => error.to_string().lines().map(str::to_owned).collect(),
+        }
     }
 }
 

@@ -65,7 +65,10 @@ impl Builder<'_> {
             agent_wake: vec![None; self.agents.len()],
             ports,
             checker: self.blueprint.checks.then(|| Checker::new(self.spec.values, self.consistency(&fixed))),
-            last_tick: self.blueprint.max_cycles.saturating_add(1).saturating_mul(fixed.time.ticks_per_cycle)
+            // Far from the end of time, so that what begins before it cannot run past that.
+            last_tick: (self.blueprint.max_cycles.saturating_add(1))
+                .saturating_mul(fixed.time.ticks_per_cycle)
+                .min(Tick::MAX / 4)
                 - 1,
             fixed,
             nodes: self.nodes,

@@ -238,7 +238,9 @@ impl Machine {
         let Some(paging) = self.paging.as_mut() else { return };
         let Some(list) = paging.wanted.get_mut(&page).filter(|list| !list.is_empty()) else { return };
         let planned = list.remove(0).1;
-        paging.wanted.retain(|_, list| !list.is_empty());
+        if list.is_empty() {
+            paging.wanted.remove(&page);
+        }
         let (bytes, mode) = (u64::from(paging.page), paging.copies.mode);
         let Some(one) = paging.gpus.get_mut(gpu) else { return };
         let due = carry(&mut self.links, one.ports.links.0, bytes, now);
@@ -325,8 +327,11 @@ impl Machine {
             return self.part_with(gpu as usize, page, out);
         }
         let Some(paging) = self.paging.as_mut() else { return };
-        let next = paging.wanted.get_mut(&page).filter(|list| !list.is_empty()).map(|list| list.remove(0));
-        paging.wanted.retain(|_, list| !list.is_empty());
+        let Some(list) = paging.wanted.get_mut(&page) else { return };
+        let next = (!list.is_empty()).then(|| list.remove(0));
+        if list.is_empty() {
+            paging.wanted.remove(&page);
+        }
         if let Some((gpu, planned)) = next {
             self.begin_fetch(gpu as usize, planned, out);
         }

@@ -2,7 +2,7 @@
 
 use super::common;
 use super::parameter::{Kind, ParameterDefinition, Values};
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 
 /// Vertices of the largest graph: what is kept of it stays below 256 MiB.
 pub const MOST_VERTICES: u64 = 1 << 24;
@@ -111,16 +111,23 @@ impl Levels {
     /// Searches the graph breadth first. What is further away than 65,534 edges counts as out of reach.
     pub fn of(graph: &Graph) -> Self {
         let mut levels = vec![u16::MAX; graph.vertices() as usize];
-        let (mut frontier, mut level) = (vec![0], 0);
+        levels.iter_mut().take(1).for_each(|first| *first = 0);
+        let mut frontier = if levels.is_empty() { Vec::new() } else { vec![0u32] };
+        let mut level = 0;
         while !frontier.is_empty() && level < u16::MAX {
-            frontier.retain(|vertex: &u64| {
-                let slot = levels.get_mut(*vertex as usize).filter(|slot| **slot == u16::MAX);
-                slot.map(|slot| *slot = level).is_some()
-            });
-            let next = |&vertex: &u64| (0..graph.degree(vertex)).map(move |nth| graph.target(vertex, nth));
-            let unseen = |vertex: &u64| levels.get(*vertex as usize) == Some(&u16::MAX);
-            frontier = frontier.iter().flat_map(next).filter(unseen).collect();
             level += 1;
+            let mut next = Vec::new();
+            for vertex in frontier.into_iter().map(u64::from) {
+                for target in (0..graph.degree(vertex)).map(|nth| graph.target(vertex, nth)) {
+                    // The last level is none: nothing is out of reach that is not far away.
+                    let slot = levels.get_mut(target as usize).filter(|slot| **slot == u16::MAX);
+                    if let Some(slot) = slot.filter(|_| level < u16::MAX) {
+                        *slot = level;
+                        next.push(target as u32);
+                    }
+                }
+            }
+            frontier = next;
         }
         Self { levels, count: u64::from(level) }
     }
@@ -136,6 +143,9 @@ impl Levels {
     }
 }
 
+/// Vertices that all rounds of a search together work on, at most: 256 MiB.
+const MOST_ITEMS: usize = 1 << 26;
+
 /// The vertices that each round of a search works on, ascending.
 #[derive(Debug)]
 pub struct Rounds {
@@ -146,7 +156,10 @@ pub struct Rounds {
 impl Rounds {
     /// Rounds of the Bellman-Ford search from vertex 0: those whose distance the round before made shorter, at most
     /// `most` rounds.
-    pub fn shortest_paths(graph: &Graph, most: u64) -> Self {
+    ///
+    /// # Errors
+    /// If they work on more than [`MOST_ITEMS`] vertices in all.
+    pub fn shortest_paths(graph: &Graph, most: u64) -> Result<Self> {
         let mut rounds = Self { items: Vec::new(), ends: Vec::new() };
         let mut distances = vec![u64::MAX; graph.vertices() as usize];
         let mut round = vec![0u32];
@@ -154,6 +167,11 @@ impl Rounds {
         while !round.is_empty() && (rounds.ends.len() as u64) < most {
             rounds.items.extend(&round);
             rounds.ends.push(rounds.items.len());
+            if rounds.items.len() > MOST_ITEMS {
+                let message =
+                    format!("the rounds of this search work on more than {MOST_ITEMS} vertices in all");
+                return Err(Diagnostic::new(message).expected("fewer vertices or rounds").into());
+            }
             let mut next = Vec::new();
             for vertex in round.into_iter().map(u64::from) {
                 let from = distances.get(vertex as usize).copied().unwrap_or(u64::MAX);
@@ -171,7 +189,7 @@ impl Rounds {
             next.dedup();
             round = next;
         }
-        rounds
+        Ok(rounds)
     }
 
     pub fn count(&self) -> u64 {
@@ -242,11 +260,11 @@ mod tests {
     #[test]
     fn a_search_for_shortest_paths_ends_when_none_gets_shorter() {
         let graph = graph(Shape::Grid { columns: 6 }, 36);
-        let rounds = Rounds::shortest_paths(&graph, 1000);
+        let rounds = Rounds::shortest_paths(&graph, 1000).unwrap();
         assert_eq!(rounds.round(0), [0]);
         assert_eq!(rounds.round(1), [1, 6]);
         assert_eq!((rounds.place(1, 6), rounds.place(1, 5)), (Some(1), None));
         assert!(rounds.count() >= 11 && rounds.round(rounds.count()).is_empty());
-        assert_eq!(Rounds::shortest_paths(&graph, 3).count(), 3);
+        assert_eq!(Rounds::shortest_paths(&graph, 3).unwrap().count(), 3);
     }
 }

@@ -13,7 +13,7 @@ use super::array::Layout;
 use super::common::{self, Scale, Settings};
 use super::launch::{At, Launch, Script, Step};
 use super::parameter::{Kind, ParameterDefinition, Values};
-use super::pieces::divided;
+use super::pieces::{self, divided};
 use super::tiles::Tiles;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
@@ -57,6 +57,8 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let across = size.div_ceil(edge - 2 * pyramid);
     let tiles = Tiles { edge, across };
     let (iterations, pieces) = (values.integer("iterations")?, values.integer("pieces")?);
+    let warps = (across * across).saturating_mul(tiles.threads().div_ceil(u64::from(settings.wavefront)));
+    pieces::check(values, iterations.div_ceil(pyramid), warps)?;
     let mut steps = Vec::new();
     for done in (0..iterations).step_by(pyramid as usize) {
         let rounds = pyramid.min(iterations - done);

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::super::footprint::Footprint;
+use super::parameter::Values;
+use crate::diagnostic::Result;
 use crate::model::address::Range;
 use crate::model::operation::Operation;
 use crate::workload::{Kernel, TaskKind};
@@ -32,6 +34,20 @@ impl Piece {
         }
         Self { whole: whole.clone(), first, blocks, footprint: touched.ranges() }
     }
+}
+
+/// Warps whose accesses are looked at for what pieces touch, at most: some seconds.
+const MOST_WARPS: u64 = 1 << 22;
+
+/// Refuses to divide so many launches of so many warps if that would take for ever.
+pub fn check(values: &Values<'_>, launches: u64, warps: u64) -> Result<()> {
+    let all = launches.saturating_mul(warps);
+    if all <= MOST_WARPS || values.integer("pieces")? <= 1 {
+        return Ok(());
+    }
+    let message =
+        format!("{all} warps are too many to find out what each piece touches: {MOST_WARPS} at most");
+    Err(values.complain("pieces", message))
 }
 
 /// A step, if it is a launch, in so many launches of as many blocks each; one is the step itself.

@@ -80,7 +80,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let mut other = layout.array("other_list", size, item)?;
     let count = layout.array("count", 1, 4)?;
     let search = Search {
-        rounds: Arc::new(Rounds::shortest_paths(&graph, values.integer("rounds")?)),
+        rounds: Arc::new(Rounds::shortest_paths(&graph, values.integer("rounds")?)?),
         graph: Arc::new(graph),
         by_data,
         workgroup: values.integer("workgroup")?,

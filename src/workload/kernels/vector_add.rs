@@ -3,7 +3,7 @@
 use super::array::Array;
 use super::common::{self, Phase, Phases, Scale};
 use super::parameter::{Kind, ParameterDefinition, Values};
-use super::pieces::divided;
+use super::pieces::{self, divided};
 use super::{Definition, single};
 use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
@@ -78,6 +78,8 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         seed: values.integer("seed")?,
     });
     let pieces = values.integer("pieces")?;
+    let warps = size.div_ceil(values.integer("wavefront")?);
+    pieces::check(values, 1, warps)?;
     Ok(whole.into_iter().flat_map(|step| divided(step, pieces)).collect())
 }
 
