@@ -5,7 +5,7 @@ use super::frame::text;
 use super::question::Asked;
 use super::timeline::Timeline;
 use crate::model::component::ComponentKind;
-use crate::model::message::MessageKind;
+use crate::model::message::{MessageKind, Network};
 use crate::model::record::{Record, What};
 use crate::model::state::{Action, State};
 use crate::protocol::table::Table;
@@ -38,8 +38,12 @@ fn ask(
     if records.iter().any(|other| other.at == record.at && granted(other)) {
         return None;
     }
+    let is_probe = |other: &Record| matches!(&other.what, What::Delivery(message) if message.kind.network() == Network::Probe);
+    let arrives = records.iter().any(|other| other.at == record.at && is_probe(other));
     let happens = match action {
-        Action::Read | Action::Write => format!("a {} arrives", text::action(action)),
+        Action::Read | Action::Write if arrives => format!("a {} arrives", text::action(action)),
+        // It came before, and those below have been asked first.
+        Action::Read | Action::Write => format!("it can answer a {} now", text::action(action)),
         // An n is spoken "en".
         Action::NStore | Action::Acquire => format!("an {} comes", text::action(action)),
         Action::Evict => "it must make room".to_owned(),

@@ -227,6 +227,7 @@ impl Inspect for Toy {
             issued: 0,
             issued_at,
             chain: vec![WaitLink { at: ComponentId(1), text: "waits for gpu1.cu0.l1".into(), since: None }],
+            ahead: None,
         })
     }
     fn why(&self, _component: ComponentId, _warp: Option<u32>) -> Vec<WaitLink> {

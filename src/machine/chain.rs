@@ -56,7 +56,7 @@ impl Machine {
     ) -> Vec<WaitLink> {
         let walk = self.follow(from, address, number);
         let transit = self.transit([&walk].into_iter());
-        self.settle(walk, &transit, &mut Followed::new())
+        self.settle(walk, &transit, &mut Followed::new()).0
     }
 
     fn follow(&self, from: ComponentId, address: Address, number: Option<TxnNumber>) -> Walk {
@@ -103,25 +103,32 @@ impl Machine {
         Walk { address, number, nodes: seen, links, own, carrier, onward }
     }
 
-    /// The whole chain: a walk, the message that it comes down to, and what that waits for.
-    fn settle(&self, mut walk: Walk, transit: &Transit, followed: &mut Followed) -> Vec<WaitLink> {
-        let message = |number| self.in_transit(walk.address, number, transit);
+    /// The whole chain: a walk, the message that it comes down to, and what that waits for; and whose message stands at
+    /// its end, if that is another's.
+    fn settle(
+        &self,
+        mut walk: Walk,
+        transit: &Transit,
+        followed: &mut Followed,
+    ) -> (Vec<WaitLink>, Option<TxnNumber>) {
+        let message = |number| self.in_transit((walk.address, walk.number), number, transit);
         let own = message(walk.number);
         if own.is_some() {
             // What is ahead does not matter before its own message has come.
             walk.links.truncate(walk.own);
         }
-        let onward = match own.or_else(|| message(walk.carrier)) {
+        let is_own = own.is_some();
+        let (mut ahead, onward) = match own.or_else(|| message(walk.carrier)) {
             Some((link, onward)) => {
                 walk.links.push(link);
-                onward
+                (walk.carrier.filter(|_| !is_own), onward)
             }
-            None => walk.onward,
+            None => (None, walk.onward),
         };
         if let Some(onward) = onward {
-            self.go_on(onward, &mut walk.links, followed);
+            ahead = self.go_on(onward, walk.number, &mut walk.links, followed).or(ahead);
         }
-        walk.links
+        (walk.links, ahead.filter(|ahead| walk.number != Some(*ahead)))
     }
 
     /// Where all messages are that these walks may come down to, in one look at what is under way.
@@ -172,7 +179,7 @@ impl Machine {
     /// The message that carries a transaction now, if one is on its way.
     fn in_transit(
         &self,
-        address: Address,
+        (address, own): (Address, Option<TxnNumber>),
         number: Option<TxnNumber>,
         transit: &Transit,
     ) -> Option<(WaitLink, Option<Onward>)> {
@@ -188,7 +195,7 @@ impl Machine {
                 }
                 let from = self.party_of(message.from, message.to, lane);
                 let onward = place.is_stuck().then_some(Onward { from, is_said: false });
-                let found = (self.standing(channel, place, message), onward);
+                let found = (self.standing(channel, place, message, own), onward);
                 if !is_trailing(message) {
                     return Some(found);
                 }
@@ -198,9 +205,17 @@ impl Machine {
         trailing
     }
 
-    /// Where a message is, and what it waits for there.
-    pub(super) fn standing(&self, channel: &Channel, place: Place, message: &Message) -> WaitLink {
-        let (kind, to) = (message.kind.name(), self.fixed.components.path(message.to));
+    /// Where a message is, and what it waits for there; and whose it is, if that is not the transaction asked about.
+    pub(super) fn standing(
+        &self,
+        channel: &Channel,
+        place: Place,
+        message: &Message,
+        own: Option<TxnNumber>,
+    ) -> WaitLink {
+        let other = message.number.filter(|number| own.is_some_and(|own| own != *number));
+        let of = other.map_or_else(String::new, |number| format!(" of transaction {}", number.0));
+        let (kind, to) = (message.kind.name().to_owned() + &of, self.fixed.components.path(message.to));
         let (mut since, cycle) = (None, |tick: Tick| self.fixed.time.cycle(tick));
         let text = match place {
             Place::Reading if message.has_data => {
@@ -277,12 +292,13 @@ impl Machine {
         }
         let oldest = waiting.into_iter().min_by_key(|(_, _, message)| message.cause);
         if let Some((channel, place, message)) = oldest {
-            links.push(self.standing(channel, place, message));
+            links.push(self.standing(channel, place, message, None));
             if place == Place::NoCredit {
                 let lane = channel.lane_of(message.kind.network());
                 let places = channel.lanes.get(lane).into_iter().flat_map(|lane| lane.places(self.now));
                 let mut sent = places.filter(|(place, _)| place.is_sent());
-                links.extend(sent.next().map(|(place, message)| self.standing(channel, place, message)));
+                links
+                    .extend(sent.next().map(|(place, message)| self.standing(channel, place, message, None)));
             }
         }
         Some(links)
@@ -303,16 +319,21 @@ impl Machine {
         let walks: Vec<_> = txns.enumerate().filter_map(walk).collect();
         let transit = self.transit(walks.iter().filter_map(|(_, _, walk)| walk.as_ref()));
         let mut followed = Followed::new();
-        let view = |(txn, agent, walk): (&Transaction, ComponentId, Option<Walk>)| TransactionView {
-            number: txn.number,
-            agent,
-            warp: txn.warp,
-            kind: txn.kind,
-            range: txn.range,
-            bytes: txn.bytes.clone(),
-            issued: txn.issued,
-            issued_at: txn.issued_at,
-            chain: walk.map(|walk| self.settle(walk, &transit, &mut followed)).unwrap_or_default(),
+        let view = |(txn, agent, walk): (&Transaction, ComponentId, Option<Walk>)| {
+            let settled = walk.map(|walk| self.settle(walk, &transit, &mut followed));
+            let (chain, ahead) = settled.unwrap_or_default();
+            TransactionView {
+                number: txn.number,
+                agent,
+                warp: txn.warp,
+                kind: txn.kind,
+                range: txn.range,
+                bytes: txn.bytes.clone(),
+                issued: txn.issued,
+                issued_at: txn.issued_at,
+                chain,
+                ahead,
+            }
         };
         walks.into_iter().map(view).collect()
     }

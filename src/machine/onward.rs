@@ -9,7 +9,7 @@ use super::chain::MAX_CHAIN;
 use super::waits::{mshr_waits, way_waits};
 use crate::model::address::Address;
 use crate::model::inspect::WaitLink;
-use crate::model::message::Network;
+use crate::model::message::{Network, TxnNumber};
 use crate::model::wait::{Doing, Party, Wait};
 use crate::protocol::node::{Busy, Node, Stand, WaitsFor};
 
@@ -48,8 +48,14 @@ impl Onward {
 pub type Followed = BTreeMap<Party, Option<Wait>>;
 
 impl Machine {
-    /// Adds to a chain what comes after its end.
-    pub(super) fn go_on(&self, start: Onward, links: &mut Vec<WaitLink>, followed: &mut Followed) {
+    /// Adds to a chain what comes after its end. Returns whose message that comes down to.
+    pub(super) fn go_on(
+        &self,
+        start: Onward,
+        own: Option<TxnNumber>,
+        links: &mut Vec<WaitLink>,
+        followed: &mut Followed,
+    ) -> Option<TxnNumber> {
         let (mut party, mut block) = (start.from, None);
         let mut seen = SmallVec::<[Party; 8]>::new();
         while links.len() < MAX_CHAIN {
@@ -58,19 +64,21 @@ impl Machine {
                     let party = party.text(&self.fixed.components);
                     last.text.push_str(&format!(", and so it comes back to {party}"));
                 }
-                return;
+                return None;
             }
             let is_said = start.is_said && seen.is_empty();
             seen.push(party);
             let Some(edge) = followed.entry(party).or_insert_with(|| self.edge_of(party)) else {
-                links.extend(self.in_lane(party, block));
-                return;
+                let (link, number) = self.in_lane(party, block, own)?;
+                links.push(link);
+                return number;
             };
             if edge.to.is_lost() || !is_said && !is_within(edge) {
                 links.push(self.link_of(edge));
             }
             (party, block) = (edge.to, edge.block);
         }
+        None
     }
 
     /// The edge of the wait-for graph that leads away from a party and is the oldest.
@@ -108,7 +116,12 @@ impl Machine {
     }
 
     /// Where the message about a block is that a lane carries; if there is none, where its head is.
-    fn in_lane(&self, party: Party, block: Option<Address>) -> Option<WaitLink> {
+    fn in_lane(
+        &self,
+        party: Party,
+        block: Option<Address>,
+        own: Option<TxnNumber>,
+    ) -> Option<(WaitLink, Option<TxnNumber>)> {
         let (channel, lane) = self.lane_of(party)?;
         let channel = self.channels.get(channel)?;
         let node = self.nodes.get(channel.from)?;
@@ -118,7 +131,7 @@ impl Machine {
         };
         let head = || places().find(|(place, _)| place.is_sent()).or_else(|| places().next());
         let (place, message) = block.and_then(is_about).or_else(head)?;
-        Some(self.standing(channel, place, message))
+        Some((self.standing(channel, place, message, own), message.number))
     }
 
     fn link_of(&self, edge: &Wait) -> WaitLink {

@@ -251,6 +251,8 @@ pub struct TransactionView {
     pub issued_at: EventNumber,
     /// Where it is, for people, outermost last ("gpu0.cu0.l1 waits for gpu0.l2.0" ...).
     pub chain: Vec<WaitLink>,
+    /// Whose message that comes down to, if it is not its own.
+    pub ahead: Option<TxnNumber>,
 }
 
 impl TransactionView {

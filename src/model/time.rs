@@ -25,7 +25,7 @@ pub struct TimeBase {
     pub ticks_per_cycle: u64,
 }
 
-/// Ticks of a second at least, and at most: so that a run of some days still fits.
+/// Ticks of a second at least, and at most: so that some hours of a machine's time still fit.
 const COARSEST: u128 = 100_000_000_000;
 const FINEST: u64 = 1_000_000_000_000_000;
 

@@ -326,7 +326,7 @@ pub struct FaultFile {
     pub nth: Option<At<u64>>,
 }
 
-/// Something that is done to the machine while it runs. Exactly one of set, fault, cell, access and choose.
+/// Something that is done to the machine while it runs. Exactly one of set, fault, cell, access, choose and hold.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct InputFile {

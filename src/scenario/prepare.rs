@@ -29,7 +29,7 @@ use super::runner::Runner;
 use super::setup;
 use super::work::{Work, takes};
 
-/// What `max-cycles` may be: the end of simulated time is far beyond.
+/// What `max-cycles` may be. Simulated time may end before, where clocks divide a second finely (`model::time`).
 pub const CYCLES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
 
 /// Keys that have an option of their own on the command line.

@@ -541,6 +541,7 @@ impl Inspect for Sample {
             issued: 398,
             issued_at: 48,
             chain: self.chain(),
+            ahead: None,
         })
     }
     fn why(&self, _component: ComponentId, _warp: Option<u32>) -> Vec<WaitLink> {

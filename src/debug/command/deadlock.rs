@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::diagnosis::{Diagnosis, Doom, diagnose, doom, dot, may_replace, trace};
+use crate::debug::frame::session::RunState;
 use crate::debug::session::Session;
 use crate::debug::travel::Travel;
 use crate::diagnostic::{Diagnostic, Result, write_whole};
@@ -47,7 +48,7 @@ fn deadlock(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             }
             let path = Path::new(rest.text());
             may_replace(path)?;
-            let Some(found) = found(session)? else { return Ok(Effect::Said(all_is_well())) };
+            let Some(found) = found(session)? else { return Ok(Effect::Said(all_is_well(session))) };
             write_whole(path, dot(&found, session.machine().components()).as_bytes())?;
             Ok(Effect::line(format!("the wait-for graph is in {}", rest.text())))
         }
@@ -59,8 +60,13 @@ fn deadlock(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     }
 }
 
-fn all_is_well() -> Vec<String> {
-    vec!["nothing here waits for ever".to_owned()]
+/// Nothing is known to wait for ever; whether something will is known at the end of the run, or once it does.
+fn all_is_well(session: &Session) -> Vec<String> {
+    let text = "nobody waits in a circle here, and nothing is lost";
+    if session.run_state() == RunState::Finished {
+        return vec![text.to_owned()];
+    }
+    vec![format!("{text}; whether that can still be avoided is known once it has happened")]
 }
 
 /// What an exploration has found here may be what can happen next, again and again: nothing waits for it yet.
@@ -69,7 +75,9 @@ fn no_circle(session: &Session) -> Vec<String> {
         return vec![found.sentence()];
     }
     let doomed = session.doomed.as_ref().filter(|doomed| doomed.contains(&session.event()));
-    doomed.map_or_else(all_is_well, |doomed| {
+    doomed.map_or_else(
+        || all_is_well(session),
+        |doomed| {
         vec![format!(
             "nothing here waits for ever yet, but since event {} no order of delivery avoids what was found at event {}",
             doomed.start, doomed.end

@@ -22,8 +22,13 @@ fn delete(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let words = arguments.words();
     match words.as_slice() {
         [] => {
+            let none = session.breakpoints.list().is_empty();
             session.breakpoints.clear();
-            return Ok(Effect::line("all breakpoints deleted"));
+            return Ok(Effect::line(if none {
+                "there are no breakpoints"
+            } else {
+                "all breakpoints deleted"
+            }));
         }
         [kind, name] if NAMED.contains(&kind.text) => {
             if session.bookmarks.remove(name.text).is_none() {

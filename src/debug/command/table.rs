@@ -80,8 +80,11 @@ pub fn find(word: &str, source: &Source, span: Range<usize>) -> Result<&'static 
             let names = ALL.iter().flat_map(|command| command.aliases.iter().chain([&command.name]));
             let long = names.copied().filter(|name| name.len() > 2);
             let error = Diagnostic::new(format!("there is no command \"{word}\"")).at(source, span);
-            let error = error.nearest(word, long).expected("a command; help lists them");
-            Err(Box::new(error))
+            let error = error.expected("a command; help lists them");
+            Err(Box::new(match elsewhere(word) {
+                Some(meant) => Diagnostic { suggestion: Some(format!("did you mean `{meant}`?")), ..error },
+                None => error.nearest(word, long),
+            }))
         }
         several => {
             let names: Vec<_> = several.iter().map(|command| command.name).collect();
@@ -89,6 +92,14 @@ pub fn find(word: &str, source: &Source, span: Range<usize>) -> Result<&'static 
             Err(Box::new(error.expected(format!("one of {}", names.join(", ")))))
         }
     }
+}
+
+/// What a word means that is no command, but a part of one.
+fn elsewhere(word: &str) -> Option<String> {
+    if ["block", "txn", "transaction"].contains(&word) {
+        return Some(format!("select {word}"));
+    }
+    super::info::topic_like(word).map(|topic| format!("info {topic}"))
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Records in words: what a log line says, and what is said of the event that just happened.
 
 use crate::model::component::{ComponentId, ComponentKind, Components};
-use crate::model::inspect::WarpState;
+use crate::model::inspect::{TransactionView, WaitLink, WarpState};
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
 use crate::model::link_view::{LaneSample, TurningView};
 use crate::model::message::Message;
 use crate::model::page::Page;
-use crate::model::paging::PageWalk;
+use crate::model::paging::{PageChange, PageWalk};
 use crate::model::record::{Record, What, by_warp};
 use crate::model::sectors::Sectors;
 use crate::model::state::Action;
@@ -153,7 +153,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
                 .to_owned()
         }
         What::Page { change, gpu, set } => {
-            format!("{} {} of gpu{gpu}{}", change.name(), numbered(record), in_set(*set))
+            format!("{} {} of gpu{gpu}{}", page_change(*change), numbered(record), in_set(*set))
         }
         What::PageHome { home } => format!("{} lives in gpu{home}", numbered(record)),
         What::RemoteMiss { home } => {
@@ -386,4 +386,24 @@ fn warp_state(state: WarpState) -> &'static str {
         WarpState::SimdFull => "waits for a SIMD unit",
         WarpState::Done => "has no work left at the moment",
     }
+}
+/// What happens to a page: what takes its time begins.
+fn page_change(change: PageChange) -> &'static str {
+    match change {
+        PageChange::Copied => "begins to copy",
+        PageChange::CopiedBack => "begins to copy back",
+        PageChange::WrittenBack => "begins to write back",
+        other => other.name(),
+    }
+}
+
+/// What a transaction waits for in the end; where that is another's message, what it waits for itself first.
+#[must_use]
+pub fn waits_at(view: &TransactionView, names: &Components) -> Option<String> {
+    let told = |link: &WaitLink| format!("{}: {}", names.path(link.at), link.text);
+    let last = told(view.chain.last()?);
+    Some(match view.chain.as_slice() {
+        [first, _, ..] if view.ahead.is_some() => format!("{}; at last {last}", told(first)),
+        _ => last,
+    })
 }

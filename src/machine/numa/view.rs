@@ -50,7 +50,7 @@ impl Machine {
             return Some((numa.page, numa.placement.name().to_owned(), sockets.collect()));
         }
         let unified = gpu.unified.as_ref()?;
-        let placement = format!("{} % of the pages in host memory", unified.host_share);
+        let placement = format!("{} % of the pages meant for host memory", unified.host_share);
         Some((unified.page, placement, vec![home("host", 'h'), home("gpu0", 'g')]))
     }
 

@@ -292,7 +292,7 @@ fn column_head(name: &str) -> String {
 fn blocks(frame: &Frame, canvas: &mut Canvas, y: u16) {
     let directory = &frame.directory;
     if directory.unlisted {
-        let text = "Too many caches to list their blocks: block ADDRESS selects one, click or Enter that of a message.";
+        let text = "Too many caches to list their blocks: `:select block ADDRESS` selects one, click or Enter that of a message.";
         canvas.paragraph(1, y, text, Role::Dim);
         return;
     }
@@ -339,7 +339,7 @@ fn blocks(frame: &Frame, canvas: &mut Canvas, y: u16) {
 fn addresses(frame: &Frame, canvas: &mut Canvas, y: u16) {
     let column = address_column(frame);
     let across = (canvas.width().saturating_sub(1) / column).max(1);
-    canvas.text(1, y, "blocks that somebody holds", Role::Dim);
+    canvas.text(1, y, "blocks that somebody holds or asks for", Role::Dim);
     for (nth, block) in frame.directory.blocks.iter().enumerate() {
         let (x, y) = (1 + (nth as u16 % across) * column, y + 1 + nth as u16 / across);
         // The first row tells how wide they are.

@@ -76,7 +76,7 @@ fn resources(frame: &Frame, canvas: &mut Canvas, y: u16) -> u16 {
     if shown.is_empty() {
         return y;
     }
-    canvas.text(1, y + 1, "also busy", Role::Dim);
+    canvas.text(1, y + 1, "also busy, of all the time so far", Role::Dim);
     let mut row = y + 2;
     for view in shown {
         canvas.field(2, row, 22, &view.name(), Role::Text);

@@ -138,7 +138,7 @@ fn one(
 }
 
 /// What a cell does and how often it did: where there is no room for both, the step is shortened, then only where it leads is said, then the
-/// count is left out, never cut: a cell without one looks as if it had never been used.
+/// count is but a `+`: a cell without one looks as if it had never been used.
 fn counted(cell: Cell, times: u64, room: usize) -> String {
     let [long, short, next] = words(cell);
     if times == 0 {
@@ -152,6 +152,7 @@ fn counted(cell: Cell, times: u64, room: usize) -> String {
         .or_else(|| fits(&long, &round))
         .or_else(|| fits(&short, &round))
         .or_else(|| fits(&next, &round).filter(|_| !next.is_empty()))
+        .or_else(|| fits(&short, "+"))
         .or_else(|| [&long, &short].into_iter().find(|step| step.len() <= room).cloned())
         .or_else(|| Some(next.clone()).filter(|next| !next.is_empty() && next.len() <= room))
         .unwrap_or_else(|| short.chars().take(room).collect())

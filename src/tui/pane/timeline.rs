@@ -39,7 +39,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     canvas.text(3 + width + 1, 0, &end, Role::Dim);
     if canvas.height() > 1 {
-        legend(frame, canvas, 1);
+        legend(frame, &cells, canvas, 1);
     }
 }
 
@@ -109,7 +109,8 @@ fn mark_role(kind: MarkKind) -> Role {
     }
 }
 
-fn legend(frame: &Frame, canvas: &mut Canvas, y: u16) {
+/// The signs that are drawn, in words.
+fn legend(frame: &Frame, drawn: &[Option<MarkKind>], canvas: &mut Canvas, y: u16) {
     let kinds = [
         (MarkKind::Transition, "state change"),
         (MarkKind::Narration, "the lesson speaks"),
@@ -124,7 +125,7 @@ fn legend(frame: &Frame, canvas: &mut Canvas, y: u16) {
     ];
     let mut x = canvas.text(3, y, "┃ here", Role::Dim) + 3;
     for (kind, text) in kinds {
-        if frame.marks.iter().any(|mark| mark.kind == kind) {
+        if drawn.contains(&Some(kind)) {
             x = canvas.text(x, y, &format!("{} {text}", letter(kind)), Role::Dim) + 3;
         }
     }

@@ -387,9 +387,8 @@ fn footer(frame: &Frame, canvas: &mut Canvas, (x, y): (u16, u16), sequence: &Seq
     let (text, role) = match (&sequence.view, sequence.completed) {
         (_, Some(cycle)) => (format!("done at cycle {cycle}"), Role::Good),
         (Some(view), None) => {
-            let waits = view.chain.last().map_or(String::new(), |link| {
-                format!("; {}: {}", frame.info.components.path(link.at), link.text)
-            });
+            let waits = text::waits_at(view, &frame.info.components);
+            let waits = waits.map_or_else(String::new, |waits| format!("; {waits}"));
             (format!("{} so far{waits}", plural(age(frame, view.issued), "cycle")), Role::Waiting)
         }
         (None, None) => (String::new(), Role::Dim),

@@ -1,6 +1,7 @@
 //! Who waits for whom: what can never go on, one sentence an edge, or else the oldest transactions, each with its chain.
 
 use super::fault;
+use crate::debug::frame::session::RunState;
 use crate::debug::frame::text::plural;
 use crate::debug::frame::{Frame, Knot};
 use crate::model::inspect::TransactionView;
@@ -23,7 +24,13 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     match &frame.deadlock {
         Some(knot) => stuck(canvas, knot),
         None if frame.transactions.is_empty() && faults(frame).next().is_none() => {
-            canvas.paragraph(1, 0, "Nothing is under way, and nobody waits.", Role::Dim);
+            let text = if frame.run == RunState::Finished {
+                "Nothing is under way, and nobody waits."
+            } else {
+                "No access is under way. Select what waits for something else (a fence, a copy, another task) and press y: \
+                 it tells for what."
+            };
+            canvas.paragraph(1, 0, text, Role::Dim);
         }
         None => under_way(frame, canvas),
     }

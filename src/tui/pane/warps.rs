@@ -153,6 +153,8 @@ fn one(
     // A warp may wait for several, of which the instruction is the newest.
     let txn = match warp.waits.as_slice() {
         [] => String::new(),
+        // One whose page is not translated has none yet.
+        txns if warp.page.is_some() => format!("  besides {} in flight", txns.len()),
         [txn] => format!("  txn {}", txn.0),
         [oldest, others @ ..] => format!("  waits for txn {} +{}", oldest.0, others.len()),
     };

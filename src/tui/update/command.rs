@@ -38,6 +38,10 @@ impl App {
                 self.ask(Kind::Filter, &filter);
             }
             Action::Predict => self.predict(),
+            // Of an access that has ended the debugger knows where its time went.
+            Action::Why if self.frame.why.links.is_empty() && self.frame.selection.txn.is_some() => {
+                self.command("why");
+            }
             Action::Why => self.open(Overlay::Why),
             Action::Help => self.open(Overlay::Help),
             Action::Cause => self.cause(),
@@ -227,7 +231,7 @@ impl App {
             "set" if OWN.contains(&rest.split_whitespace().next().unwrap_or_default()) => self.typed(rest),
             "help" | "h" if rest.is_empty() => self.open(Overlay::Help),
             "help" | "h" if OWN.contains(&rest) => self.typed(rest),
-            "quit" | "q" | "exit" => self.leave(),
+            "quit" | "q" | "exit" if rest.is_empty() => self.leave(),
             _ => self.command(line),
         }
     }

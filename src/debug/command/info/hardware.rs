@@ -175,11 +175,12 @@ pub(super) fn warps(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         lines.push(format!("{}  {letters}", machine.components().path(view.agent)));
         for (number, warp) in view.warps.iter().enumerate().filter(|(_, warp)| warp.instruction.is_some()) {
             let txns: Vec<_> = warp.waits.iter().map(|txn| format!(" txn {}", txn.0)).collect();
+            let besides = if warp.page.is_some() && !txns.is_empty() { ", besides" } else { "" };
             let earlier = warp.earlier.as_ref();
             let earlier =
                 earlier.map_or_else(String::new, |first| format!(", and waits for {first} before it"));
             lines.push(format!(
-                "    warp {number} {} since cycle {}: {}{}{earlier}",
+                "    warp {number} {} since cycle {}: {}{besides}{}{earlier}",
                 warp.state.name(),
                 time.cycle(warp.since),
                 warp.instruction.as_deref().unwrap_or_default(),
@@ -257,9 +258,8 @@ pub(super) fn transactions(session: &mut Session, arguments: &Arguments) -> Resu
     arguments.none()?;
     let machine = session.machine();
     let lines = machine.transactions(usize::MAX, usize::MAX).into_iter().map(|view| {
-        let last = view.chain.last().map_or_else(String::new, |link| {
-            format!("  {} {}", machine.components().path(link.at), link.text)
-        });
+        let last = text::waits_at(&view, machine.components());
+        let last = last.map_or_else(String::new, |last| format!("  {last}"));
         format!(
             "txn {}  {}{} {} {} since event {}{last}",
             view.number.0,

@@ -45,7 +45,12 @@ const TOPICS: &[Topic] = &[
     topic("position", "position", "event, cycle and digest", settings::position),
     topic("stop", "stop", "why it stopped here", settings::stop),
     topic("breakpoints", "breakpoints", "breakpoints and watchpoints", settings::breakpoints),
-    topic("blocks", "blocks", "every block that is held somewhere, with its states", blocks::all),
+    topic(
+        "blocks",
+        "blocks",
+        "every block that is held or asked for somewhere, with its states",
+        blocks::all,
+    ),
     topic("block", "block [ADDRESS]", "one block at every node: state, directory, dirty bytes", blocks::one)
         .taking(Takes::Block),
     topic(
@@ -122,6 +127,12 @@ const TOPICS: &[Topic] = &[
     ),
     topic("checkpoints", "checkpoints", "where going back starts from", settings::checkpoints),
 ];
+
+/// The topic that a word names, with or without the s at its end.
+pub(super) fn topic_like(word: &str) -> Option<&'static str> {
+    let bare = |name: &str| name.trim_end_matches('s').to_owned();
+    TOPICS.iter().map(|topic| topic.name).find(|name| bare(name) == bare(word))
+}
 
 const NAMES: [&str; TOPICS.len()] = {
     let mut names = [""; TOPICS.len()];
