@@ -90,11 +90,12 @@ impl Debug {
             Interrupt::install()?;
         }
         let (mut session, there) = open(&self.target)?;
+        let mut output = Output::standard();
         if let Some(command) = first(self.at, there) {
-            session.execute(&command, &interrupt)?;
+            let there = session.execute(&command, &interrupt)?;
+            there.lines.iter().try_for_each(|line| output.line(line))?;
         }
         let manners = Manners { prompt: people };
-        let mut output = Output::standard();
         let given = self.execute.join("\n");
         let mut input: Box<dyn io::BufRead> =
             if self.execute.is_empty() { Box::new(io::stdin().lock()) } else { Box::new(given.as_bytes()) };

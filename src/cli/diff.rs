@@ -14,6 +14,7 @@ use crate::debug::compare::{Comparison, Course, Verdict};
 use crate::debug::subject::Subject;
 use crate::debug::timeline::{Budget, Timeline};
 use crate::diagnostic::Diagnostic;
+use crate::machine::Machine;
 use crate::model::record::Record;
 use crate::report;
 use crate::report::number::grouped;
@@ -31,7 +32,7 @@ Examples:
   umscope diff a.txt b.txt --machine tiny/cpu-2core
   umscope diff trace/ trace/ --machine umh-4gpu-pcie --machine ./mine.toml
 
-JSON: a, b (as named), equal, alike (records that both have), before[] (the last of them) and parts: null if they are \
+JSON: a, b (as named), equal, deadlock (they are equal, and both end in one), alike (records that both have), before[] (the last of them) and parts: null if they are \
 equal, else a and b, each with event, cycle, ended (null, or finished, deadlock or limit: there is no further \
 record), inputs[] (what was done to its machine until then), records[] (the first that the other does not have, and those after it) and causes[] (what led to the first of \
 them, nearest first); records as `umscope log` prints them.
@@ -147,6 +148,7 @@ impl Diff {
             "a": self.a,
             "b": self.b,
             "equal": verdict.parts.is_none(),
+            "deadlock": verdict.parts.is_none() && machines[0].machine().is_some_and(Machine::is_stuck),
             "alike": verdict.alike,
             "before": records(&verdict.before, machines[0]),
             "parts": parts,

@@ -39,7 +39,8 @@ use crate::scenario::{Options, Scenario};
 Examples:
   umscope explore explore/two-l1
   umscope explore explore/two-gpu --protocol mesi --format json
-  umscope explore explore/two-l1 --fault no-grant-ack       and then  umscope debug two-l1-single-writer.rec
+  umscope explore explore/two-l1 --fault no-grant-ack
+  umscope debug two-l1-inclusion.rec                        (what that has found)
   umscope explore explore/two-l1 --mutate 'cache S store = hit > M'
   umscope explore explore/three-l1 --fair --fault unfair-arbiter
   umscope explore explore/large --random 100_000_000 --seed 1

@@ -38,7 +38,7 @@ cent; of a GPU with hardware coherence what hits, of one without what is coalesc
 paper's tables, null where they have none.")]
 pub struct List {
     /// Only these
-    #[arg(value_enum)]
+    #[arg(value_enum, ignore_case = true)]
     what: Option<What>,
 
     /// Only what has this in its name, whatever the case

@@ -15,6 +15,7 @@ use crate::debug::describe;
 use crate::diagnostic::Diagnostic;
 use crate::model::inspect::Inspect;
 use crate::report;
+use crate::scenario;
 
 /// Print the records of a run that match a query
 ///
@@ -102,6 +103,9 @@ impl Log {
                 "failed at event {}, cycle {}: {}",
                 failure.event, failure.cycle, failure.message
             ));
+        }
+        if matches!(report.ended, scenario::Ended::Stuck(_)) {
+            say(format_args!("umscope run {} tells what can go on no more, and why", work.name));
         }
         Ok(status(&report, enough))
     }

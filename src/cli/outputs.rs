@@ -27,13 +27,18 @@ impl<'a> Outputs<'a> {
         self
     }
 
-    /// That no two of the files are the same.
+    /// That they are files, and no two of them the same.
     ///
     /// # Errors
-    /// If two are.
+    /// If one is standard output, or two are the same.
     pub fn apart(&self) -> Result<()> {
         let mut seen: Vec<(&str, PathBuf)> = Vec::new();
         for (option, path, _) in &self.0 {
+            if *path == Path::new("-") {
+                return Err(Diagnostic::new(format!("{option} does not write to standard output"))
+                    .expected("a file")
+                    .into());
+            }
             // What is no file, such as /dev/null, may have several writers.
             let is_file = path.metadata().map_or(!path.exists(), |there| there.is_file());
             let Some(own) = whole(path).filter(|_| is_file) else { continue };
@@ -111,6 +116,7 @@ mod tests {
             Replaces::Anything,
         );
         assert!(twice.check(|| Ok(Vec::new())).is_err());
+        assert!(!check(Path::new("-"), Replaces::Recordings), "that is none of its name, either");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 }

@@ -24,6 +24,7 @@ use crate::diagnostic::Diagnostic;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::query::Text;
+use crate::report::series::Wanted;
 use crate::report::summary::{self, Heading};
 use crate::report::{self, Run as Done};
 use crate::scenario::{self, Prepared, Report};
@@ -41,6 +42,7 @@ Examples:
   umscope run mine.toml --set gpu.l1.ways=4 --format json | jq .stats
   umscope run traces/vectoradd --machine umh-4gpu-pcie
   umscope run mine.toml --sample 1000 > series.csv
+  umscope run mine.toml --sample 1000 --interval --columns 'gpu*.l2.*.hits,gpu*.l2.*.misses' > hits.csv
   umscope run mine.toml --waits
   umscope run mine.toml --break 'transition at gpu0 to M'
   umscope run mine.toml --record mine.rec
@@ -109,7 +111,8 @@ Rows of --sample: how it is when each multiple of CYCLES begins, and one of the 
 counters so far (the keys of stats, such as gpu0.l2.0.misses and messages.read.count; of the first 100 tasks, whose \
 columns are empty before there is something to tell, tasks.ID.cycles and so on), then for each node the \
 MSHRs in use now (NODE.mshrs_used), the warps by state now (gpu0.warps.memory), and for each link the bytes and the \
-share of time it was busy since the last row (LINK.interval.bytes, LINK.interval.utilisation). With --format json \
+share of time it was busy since the last row (LINK.interval.bytes, LINK.interval.utilisation). --columns chooses \
+of them, and with --interval all that counts is of the time since the last row. With --format json \
 standard output is the document alone, so --sample needs --sample-to.
 
 Exit status: 0 all held, or --break stopped it before anything failed; 1 an expectation or a check failed, \
@@ -140,6 +143,15 @@ pub struct Run {
     /// Where --sample writes, while the run goes on; - is standard output, and a file that is there is replaced
     #[arg(long, value_name = "FILE", requires = "sample", alias = "sample-file")]
     sample_to: Option<PathBuf>,
+
+    /// Only these columns of --sample, with * for any part of a name; cycle and event are there in any case
+    #[arg(long, value_name = "NAME", requires = "sample", value_delimiter = ',')]
+    columns: Vec<String>,
+
+    /// What --sample counts is of the time since the row before, not since the start; so are mean cycles, and other means and
+    /// shares since the start are left out
+    #[arg(long, requires = "sample")]
+    interval: bool,
 
     /// Write the wait-for graph of a run that could not go on, for Graphviz; an earlier graph is replaced
     #[arg(long, value_name = "FILE")]
@@ -226,7 +238,9 @@ impl Run {
         let stop = stop.transpose()?.flatten();
         // Before anything is written, so that a refusal leaves all as it was.
         self.outputs().check(|| work.reads())?;
-        let sampler = self.sample.map(|every| Sampler::begin(&prepared.machine, every, self.sample_file()));
+        let wanted = Wanted { patterns: self.columns.clone(), interval: self.interval };
+        let begin = |every| Sampler::begin(&prepared.machine, (every, &wanted), self.sample_file());
+        let sampler = self.sample.map(begin);
         let sampler = sampler.transpose()?;
         let recorder = self.record.as_ref().map(|path| Recorder::begin(path, work));
         Ok(Onlookers {

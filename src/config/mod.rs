@@ -61,6 +61,10 @@ pub fn load_machine_from(
     overrides: &[String],
 ) -> Result<MachineSpec> {
     let found = shelf.find(Kind::Machine, name)?;
+    // What has emptied a file meant another machine than the default one.
+    if found.source.text.parse::<toml::Table>().is_ok_and(|table| table.is_empty()) {
+        return Err(Diagnostic::new(format!("{} is empty", found.source.name)).expected("a machine").into());
+    }
     let mut document = Document::new(found.source);
     for setting in settings {
         document.lay(&[], setting);

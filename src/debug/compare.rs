@@ -8,7 +8,7 @@ use super::describe;
 use super::frame::text::plural;
 use super::subject::Subject;
 use super::timeline::Timeline;
-use crate::machine::StepOutcome;
+use crate::machine::{Machine, StepOutcome};
 use crate::model::message::Message;
 use crate::model::record::{Record, Records, What};
 use crate::model::time::EventNumber;
@@ -257,7 +257,9 @@ impl Verdict {
     #[must_use]
     pub fn lines(&self, names: [&str; 2], machines: [&dyn Subject; 2]) -> Vec<String> {
         let Some(parts) = &self.parts else {
-            return vec![format!("the same: {} to the end", plural(self.alike, "record"))];
+            let is_stuck = machines[0].machine().is_some_and(Machine::is_stuck);
+            let end = if is_stuck { ", where both can go on no more: a deadlock" } else { "" };
+            return vec![format!("the same: {} to the end{end}", plural(self.alike, "record"))];
         };
         let mut lines = vec![format!("{} alike, then they part", plural(self.alike, "record"))];
         let line = |record: &Record, machine: &dyn Subject| describe::log_line(record, machine.components());

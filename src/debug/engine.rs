@@ -231,6 +231,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
+    use super::super::origin::Origin;
     use super::super::proto::{Client, border};
     use super::super::session::tests::session;
     use super::*;
@@ -258,6 +259,27 @@ mod tests {
         assert!(answers.iter().any(|answer| matches!(answer, Answer::Error(_))), "{answers:?}");
         client.send(Request::Command("quit".into()));
         assert_eq!(engine.join().unwrap().event(), 6);
+    }
+
+    #[test]
+    fn after_a_reload_the_frame_has_what_the_file_says_now() {
+        let origin = |title: &str| {
+            let text = format!(
+                "title = '{title}'\nmachine = 'tiny/umh-1gpu'\n[[do]]\nby = 'gpu0.cu0'\nload = {{ address = 0, len = 4 }}\n"
+            );
+            Origin::of_text("mine", &text)
+        };
+        let session = Session::open(origin("before").unwrap(), Some(Box::new(move || origin("after"))));
+        let (client, server) = border(Arc::default());
+        let engine = spawn(session, server).unwrap();
+        client.send(Request::Command("step".into()));
+        settled(&client);
+        assert_eq!(client.frame().info.title, "before");
+        client.send(Request::Command("reload".into()));
+        settled(&client);
+        assert_eq!(client.frame().info.title, "after");
+        client.send(Request::Quit);
+        engine.join().unwrap();
     }
 
     #[test]

@@ -20,14 +20,14 @@ const ENTRIES: usize = 10_000;
 pub fn read_text(path: &Path, limit: u64) -> Result<Source> {
     let name = path.display().to_string();
     let empty = Source::new(name.as_str(), "");
-    let fail = |message: String| Box::new(Diagnostic::new(message).of(&empty));
 
     let metadata = path.metadata().map_err(|error| Box::new(cannot_open(path, &empty, &error)))?;
     if metadata.is_dir() {
         return Err(Box::new(Diagnostic::new("this is a folder").of(&empty).expected("a file")));
     }
     if !metadata.is_file() {
-        return Err(fail("this is a pipe or a device, not a file".to_owned()));
+        let error = Diagnostic::new("this is a pipe or a device, not a file").of(&empty);
+        return Err(Box::new(error.expected("a file: what is piped can be written to one first")));
     }
     let mut bytes = Vec::new();
     File::open(path)

@@ -458,6 +458,14 @@ fn parts_that_do_not_do_the_same_are_not_exchanged() {
     assert_eq!((outcome.symmetry, outcome.counts.states), (1, right));
 }
 
+/// However little may be kept, and however many threads want some of it.
+#[test]
+fn walks_end_without_memory() {
+    let limits = super::random::Limits { steps: 2_000, seed: 3, memory: 0, threads: 2 };
+    let outcome = super::random::walk(&shape("two-l1", &[], &[], &[]).1, limits, |_| true);
+    assert_eq!((outcome.bound, outcome.counts.states), (Some(Bound::Random), 2_000));
+}
+
 #[test]
 fn a_walk_is_shown_without_what_it_does_not_need_to_go_wrong() {
     let limits = super::random::Limits { steps: 100_000, seed: 3, memory: 1 << 28, threads: 1 };

@@ -32,7 +32,7 @@ pub use complete::{Completion, Language, complete};
 pub use context::{Context, PageSize, Subject};
 pub use filter::Filter;
 pub use number::{parse_bytes, parse_number};
-pub use pattern::Pattern;
+pub use pattern::{Pattern, glob};
 pub use predicate::{Expression, Predicate};
 pub use quantity::Quantity;
 pub use reading::Reading;

@@ -85,7 +85,8 @@ fn canonical(segment: &str) -> std::borrow::Cow<'_, str> {
 }
 
 /// Whether `text` matches `pattern`, in which `*` stands for any letters. Linear but for one backtrack point.
-pub(super) fn glob(pattern: &str, text: &str) -> bool {
+#[must_use]
+pub fn glob(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = pieces.next().and_then(|first| text.strip_prefix(first)) else {
         return false;

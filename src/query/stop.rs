@@ -7,7 +7,7 @@ use crate::diagnostic::Result;
 use super::context::Context;
 use super::filter::Filter;
 use super::parser::Parser;
-use super::predicate::Predicate;
+use super::predicate::{Expression, Predicate};
 use super::text::Text;
 
 /// Where to stop: at a record, if a predicate holds after its event; or where a predicate becomes true.
@@ -24,11 +24,17 @@ impl Stop {
     /// As those of [`Filter::compile`] and [`Predicate::compile`].
     pub fn compile(text: &Text, context: &Context) -> Result<Self> {
         Self::parse(text, context).map_err(|mut error| {
-            if Predicate::compile(text, context).is_ok() {
-                error.message = "this is about the state of the machine, not about a record".to_owned();
-                error.suggestion = Some(format!("did you mean `if {}`?", text.as_str()));
-            }
-            Predicate::misplaced(text, context).unwrap_or(error)
+            let state = text.as_str();
+            let meant = if Predicate::compile(text, context).is_ok() {
+                format!("did you mean `if {state}`?")
+            } else if Expression::compile(text, context).is_ok() {
+                format!("did you mean `if {state} is ...`?")
+            } else {
+                return Predicate::misplaced(text, context).unwrap_or(error);
+            };
+            error.message = "this is about the state of the machine, not about a record".to_owned();
+            error.suggestion = Some(meant);
+            error
         })
     }
 

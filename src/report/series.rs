@@ -1,5 +1,7 @@
-//! A time series as CSV: a row every so many cycles, with what has been counted until then, what is then, and how much
-//! went over each link since the last row.
+//! A time series as CSV: a row every so many cycles, with what has been counted until then or since the last row, what is
+//! then, and how much went over each link since the last row.
+
+mod columns;
 
 use std::collections::BTreeMap;
 
@@ -9,6 +11,9 @@ use super::load::{self, BusySince};
 use crate::machine::{Machine, TaskView};
 use crate::model::component::ComponentId;
 use crate::model::inspect::{Inspect, WarpState};
+
+use columns::Columns;
+pub use columns::Wanted;
 
 /// What the keys of the statistics of tasks begin with.
 const TASKS: &str = "tasks.";
@@ -31,6 +36,14 @@ pub struct Series {
     every: u64,
     /// The cycle of the next row.
     next: u64,
+    sources: Sources,
+    columns: Columns,
+    behind: Behind,
+}
+
+/// What all columns are made from.
+#[derive(Clone, Debug)]
+struct Sources {
     counters: Vec<String>,
     /// Statistics of tasks: unlike other counters, they are not there before there is something to tell.
     tasks: Vec<String>,
@@ -38,7 +51,6 @@ pub struct Series {
     /// Compute units and cores by the first word of their paths.
     groups: BTreeMap<String, Vec<ComponentId>>,
     links: Vec<LinkSince>,
-    behind: Behind,
 }
 
 /// A link since the last row.
@@ -51,52 +63,20 @@ struct LinkSince {
 
 impl Series {
     /// A series of what `machine` has before its first event.
-    #[must_use]
-    pub fn new(machine: &Machine, every: u64) -> Self {
-        let components = machine.components();
-        let links: Vec<_> = load::links(machine).collect();
-        // A share of all the time so far is no use beside that of an interval.
-        let shares: Vec<_> = links.iter().map(|id| format!("{}.utilisation", components.path(*id))).collect();
-        let counted = |key: &String| {
-            key != "cycles" && key != "events" && !key.starts_with(TASKS) && !shares.contains(key)
-        };
-        let counters = machine.statistics().into_iter().map(|(key, _)| key).filter(counted).collect();
-        let nodes = components.iter().filter(|(id, _)| machine.mshrs(*id, 0).is_some());
-        let mut groups: BTreeMap<String, Vec<ComponentId>> = BTreeMap::new();
-        for (id, component) in components.iter().filter(|(id, _)| machine.agent(*id).is_some()) {
-            let group = component.path.split('.').next().unwrap_or("");
-            groups.entry(group.to_owned()).or_default().push(id);
-        }
-        Self {
-            every: every.max(1),
-            next: every.max(1),
-            counters,
-            tasks: task_keys(machine),
-            nodes: nodes.map(|(id, _)| id).collect(),
-            groups,
-            links: links
-                .iter()
-                .map(|&link| LinkSince { link, busy: BusySince::new(link), bytes: 0 })
-                .collect(),
-            behind: Behind::new(machine),
-        }
+    ///
+    /// # Errors
+    /// The first pattern of those wanted that no column fits.
+    pub fn new(machine: &Machine, every: u64, wanted: &Wanted) -> Result<Self, String> {
+        let sources = Sources::new(machine);
+        let columns = Columns::new(&sources.names(machine), wanted)?;
+        let every = every.max(1);
+        Ok(Self { every, next: every, sources, columns, behind: Behind::new(machine) })
     }
 
     /// The first line: the names of the columns.
     #[must_use]
-    pub fn header(&self, machine: &Machine) -> String {
-        let path = |id: ComponentId| machine.components().path(id);
-        let mut names = vec!["cycle".to_owned(), "event".to_owned()];
-        names.extend(self.counters.iter().chain(&self.tasks).cloned());
-        names.extend(self.nodes.iter().map(|&node| format!("{}.mshrs_used", path(node))));
-        let states =
-            |group| WarpState::ALL.map(|state| format!("{group}.warps.{}", state.name().replace('-', "_")));
-        names.extend(self.groups.keys().flat_map(states));
-        for since in &self.links {
-            let link = path(since.link);
-            names.extend([format!("{link}.interval.bytes"), format!("{link}.interval.utilisation")]);
-        }
-        csv::row(names)
+    pub fn header(&self) -> String {
+        csv::row(["cycle", "event"].into_iter().chain(self.columns.names()))
     }
 
     /// After every event: gives `put` each row that has become due, until it has enough (`false`). The row of a cycle
@@ -112,16 +92,10 @@ impl Series {
         let time = machine.time_base();
         let cycle = time.cycle(machine.tick());
         while cycle >= self.next {
-            let now = time.tick_of_cycle(self.next);
-            let row = row(
-                (&self.counters, &self.tasks),
-                &self.nodes,
-                &self.groups,
-                &mut self.links,
-                self.behind.at(machine, now),
-            );
-            let next = self.next.saturating_add(self.every);
-            if !put(&format!("{},{row}", std::mem::replace(&mut self.next, next)))? {
+            let then = self.behind.at(machine, time.tick_of_cycle(self.next));
+            let row = row(self.next, &mut self.sources, &mut self.columns, then);
+            self.next = self.next.saturating_add(self.every);
+            if !put(&row)? {
                 break;
             }
         }
@@ -142,75 +116,97 @@ impl Series {
         let end = time.cycle(machine.tick());
         while self.next < end {
             let then = self.behind.after(machine, time.tick_of_cycle(self.next));
-            let row = row((&self.counters, &self.tasks), &self.nodes, &self.groups, &mut self.links, then);
-            let next = self.next.saturating_add(self.every);
-            if !put(&format!("{},{row}", std::mem::replace(&mut self.next, next)))? {
+            let row = row(self.next, &mut self.sources, &mut self.columns, then);
+            self.next = self.next.saturating_add(self.every);
+            if !put(&row)? {
                 return Ok(());
             }
         }
-        let row = row((&self.counters, &self.tasks), &self.nodes, &self.groups, &mut self.links, machine);
-        put(&format!("{end},{row}")).map(|_| ())
+        put(&row(end, &mut self.sources, &mut self.columns, machine)).map(|_| ())
     }
 }
 
-/// A row of how a machine is, but for the cycle.
-fn row(
-    (counters, tasks): (&[String], &[String]),
-    nodes: &[ComponentId],
-    groups: &BTreeMap<String, Vec<ComponentId>>,
-    links: &mut [LinkSince],
-    machine: &Machine,
-) -> String {
-    let mut row = format!("{}{}", machine.event(), values((counters, tasks), nodes, groups, machine));
-    for since in links {
-        let bytes = machine.link(since.link, 0).map_or(0, |link| link.bytes);
-        let more = bytes.saturating_sub(std::mem::replace(&mut since.bytes, bytes));
-        let share = since.busy.look(machine, machine.tick());
-        row.push_str(&format!(",{more},{}", csv::number(share)));
+/// The row of a cycle.
+fn row(cycle: u64, sources: &mut Sources, columns: &mut Columns, machine: &Machine) -> String {
+    let mut row = format!("{cycle},{}", machine.event());
+    for value in columns.row(&sources.values(machine)) {
+        row.push(',');
+        row.push_str(&csv::number(value));
     }
     row
 }
 
-/// The columns that do not depend on the interval.
-fn values(
-    (counters, tasks): (&[String], &[String]),
-    nodes: &[ComponentId],
-    groups: &BTreeMap<String, Vec<ComponentId>>,
-    machine: &Machine,
-) -> String {
-    let mut row = String::new();
-    let statistics = machine.statistics();
-    let mut known = statistics.iter();
-    for column in counters {
-        row.push(',');
+impl Sources {
+    fn new(machine: &Machine) -> Self {
+        let components = machine.components();
+        let links: Vec<_> = load::links(machine).collect();
+        // A share of all the time so far is no use beside that of an interval.
+        let shares: Vec<_> = links.iter().map(|id| format!("{}.utilisation", components.path(*id))).collect();
+        let counted = |key: &String| {
+            key != "cycles" && key != "events" && !key.starts_with(TASKS) && !shares.contains(key)
+        };
+        let nodes = components.iter().filter(|(id, _)| machine.mshrs(*id, 0).is_some());
+        let mut groups: BTreeMap<String, Vec<ComponentId>> = BTreeMap::new();
+        for (id, component) in components.iter().filter(|(id, _)| machine.agent(*id).is_some()) {
+            let group = component.path.split('.').next().unwrap_or("");
+            groups.entry(group.to_owned()).or_default().push(id);
+        }
+        let since = |link| LinkSince { link, busy: BusySince::new(link), bytes: 0 };
+        Self {
+            counters: machine.statistics().into_iter().map(|(key, _)| key).filter(counted).collect(),
+            tasks: task_keys(machine),
+            nodes: nodes.map(|(id, _)| id).collect(),
+            groups,
+            links: links.into_iter().map(since).collect(),
+        }
+    }
+
+    /// The columns after cycle and event, in the order of the values.
+    fn names(&self, machine: &Machine) -> Vec<String> {
+        let path = |id: ComponentId| machine.components().path(id);
+        let mut names: Vec<String> = self.counters.iter().chain(&self.tasks).cloned().collect();
+        names.extend(self.nodes.iter().map(|&node| format!("{}.mshrs_used", path(node))));
+        let states =
+            |group| WarpState::ALL.map(|state| format!("{group}.warps.{}", state.name().replace('-', "_")));
+        names.extend(self.groups.keys().flat_map(states));
+        for since in &self.links {
+            let link = path(since.link);
+            names.extend([format!("{link}.interval.bytes"), format!("{link}.interval.utilisation")]);
+        }
+        names
+    }
+
+    /// What they are; no number where there is nothing to tell.
+    fn values(&mut self, machine: &Machine) -> Vec<f64> {
+        let statistics = machine.statistics();
+        let mut known = statistics.iter();
         // Both are in one fixed order; later keys may stand between.
-        if let Some((_, value)) = known.find(|(key, _)| key == column) {
-            row.push_str(&csv::number(*value));
-        }
-    }
-    let of_tasks: BTreeMap<&str, f64> = statistics
-        .iter()
-        .filter(|(key, _)| key.starts_with(TASKS))
-        .map(|(key, value)| (key.as_str(), *value))
-        .collect();
-    for column in tasks {
-        row.push(',');
-        row.extend(of_tasks.get(column.as_str()).map(|value| csv::number(*value)));
-    }
-    for node in nodes {
-        let used = machine.mshrs(*node, 0).map_or(0, |mshrs| mshrs.used);
-        row.push_str(&format!(",{used}"));
-    }
-    for agents in groups.values() {
-        let mut counts = [0_u64; WarpState::ALL.len()];
-        for warp in agents.iter().filter_map(|id| machine.agent(*id)).flat_map(|agent| agent.warps) {
-            if let Some(count) = counts.get_mut(warp.state as usize) {
-                *count += 1;
+        let mut counter =
+            |column: &String| known.find(|(key, _)| key == column).map_or(f64::NAN, |(_, value)| *value);
+        let mut values: Vec<f64> = self.counters.iter().map(&mut counter).collect();
+        let of_tasks: BTreeMap<&str, f64> = statistics
+            .iter()
+            .filter(|(key, _)| key.starts_with(TASKS))
+            .map(|(key, value)| (key.as_str(), *value))
+            .collect();
+        let task = |column: &String| of_tasks.get(column.as_str()).copied().unwrap_or(f64::NAN);
+        values.extend(self.tasks.iter().map(task));
+        let used = |node: &ComponentId| machine.mshrs(*node, 0).map_or(0, |mshrs| mshrs.used);
+        values.extend(self.nodes.iter().map(|node| f64::from(used(node))));
+        for agents in self.groups.values() {
+            let mut counts = [0_u32; WarpState::ALL.len()];
+            for of_one in agents.iter().filter_map(|id| machine.warp_counts(*id)) {
+                counts.iter_mut().zip(of_one).for_each(|(all, more)| *all += more);
             }
+            values.extend(counts.map(f64::from));
         }
-        row.extend(counts.map(|count| format!(",{count}")));
+        for since in &mut self.links {
+            let bytes = machine.link(since.link, 0).map_or(0, |link| link.bytes);
+            let more = bytes.saturating_sub(std::mem::replace(&mut since.bytes, bytes));
+            values.extend([more as f64, since.busy.look(machine, machine.tick())]);
+        }
+        values
     }
-    row
 }
 
 #[cfg(test)]
@@ -222,10 +218,14 @@ mod tests {
 
     /// The columns of a run, by name.
     fn columns(name: &str, every: u64) -> (BTreeMap<String, Vec<f64>>, Machine) {
+        chosen(name, every, &Wanted::default())
+    }
+
+    fn chosen(name: &str, every: u64, wanted: &Wanted) -> (BTreeMap<String, Vec<f64>>, Machine) {
         let scenario = Scenario::load(name).unwrap();
         let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
-        let mut series = Series::new(&machine, every);
-        let header = series.header(&machine);
+        let mut series = Series::new(&machine, every, wanted).unwrap();
+        let header = series.header();
         let mut rows: Vec<String> = Vec::new();
         let mut records = Records::silent();
         while machine.step(&mut records) == crate::machine::StepOutcome::Ran {
@@ -296,6 +296,51 @@ mod tests {
         assert!(first[0].is_nan() && second[10].is_nan(), "{first:?} {second:?}");
         for key in ["tasks.first.cycles", "tasks.second.accesses", "tasks.second.mean_cycles"] {
             assert_eq!(columns[key].last().copied(), machine.statistic(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_counts_is_of_the_interval_if_that_is_asked_for() {
+        let name = "kernels/vector-add-2gpu";
+        let choice = |patterns: &[&str], interval| Wanted {
+            patterns: patterns.iter().map(|pattern| (*pattern).to_owned()).collect(),
+            interval,
+        };
+        let (some, machine) =
+            chosen(name, 100, &choice(&["gpu*.l2.*.hits", "access.load.*", "*.warps.memory"], true));
+        let names: Vec<&str> = some.keys().map(String::as_str).collect();
+        assert!(names.contains(&"gpu1.l2.0.hits") && names.contains(&"access.load.mean_cycles"), "{names:?}");
+        assert!(
+            names.contains(&"gpu0.warps.memory") && !names.iter().any(|name| name.contains("p50")),
+            "{names:?}"
+        );
+        let sum = |name: &str| some[name].iter().filter(|value| value.is_finite()).sum::<f64>();
+        assert_eq!(Some(sum("access.load.count")), machine.statistic("access.load.count"));
+        assert!(sum("access.load.count") > some["access.load.count"][0]);
+        let of_rows = some["access.load.mean_cycles"].iter().zip(&some["access.load.count"]);
+        let cycles: f64 =
+            of_rows.filter(|(mean, _)| mean.is_finite()).map(|(mean, count)| mean * count).sum();
+        let all = machine.statistic("access.load.mean_cycles").unwrap() * sum("access.load.count");
+        assert!((cycles - all).abs() < 1e-3, "{cycles} {all}");
+        let wrong = Series::new(&machine, 1, &choice(&["gpu0.*", "gpu7.*"], false)).unwrap_err();
+        assert_eq!(wrong, "gpu7.*");
+    }
+
+    /// What is taken for a sum never shrinks.
+    #[test]
+    fn sums_only_grow() {
+        for name in [
+            "kernels/radix-sort",
+            "paging/scan",
+            "numa/local-phase",
+            "scalegpu/burst",
+            "selective/full-filter",
+        ] {
+            let (columns, _) = columns(name, 200);
+            for (key, values) in columns.iter().filter(|(key, _)| columns::is_sum(key)) {
+                let known: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+                assert!(known.is_sorted(), "{name}: {key} {known:?}");
+            }
         }
     }
 

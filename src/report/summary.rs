@@ -70,7 +70,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
     } else {
         String::new()
     };
-    line(&mut text, "time", &format!("{} cycles, {spent}{rest}", grouped(report.cycles)));
+    line(&mut text, "time", &format!("{}, {spent}{rest}", counted(report.cycles, "cycle")));
     let work = format!("{}, {}", counted(report.accesses, "access"), counted(report.events, "event"));
     line(&mut text, "work", &work);
     if values.is_some("launches.cycles") {

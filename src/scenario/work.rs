@@ -296,6 +296,10 @@ impl<'a> Reader<'a> {
         entries.sort_by_key(|(task, _)| task.place.start);
         let mut index: BTreeMap<Arc<str>, usize> = BTreeMap::new();
         for (number, (task, _)) in entries.iter().enumerate() {
+            if task.id.is_empty() {
+                let error = document.complain(Some(&task.place), "an id is empty");
+                return Err(error.expected("a name, or no id").into());
+            }
             if index.insert(task.id.clone(), number).is_some() {
                 let error = document.complain(Some(&task.place), format!("the id {} is used twice", task.id));
                 return Err(error.into());

@@ -74,10 +74,11 @@ impl Settings {
     }
 }
 
-/// The user's configuration folder for this program, if there is a home.
+/// The user's configuration folder for this program, if there is one that can be entered.
 #[must_use]
 pub fn folder() -> Option<PathBuf> {
-    etcetera::choose_base_strategy().ok().map(|base| base.config_dir().join("umscope"))
+    let base = etcetera::choose_base_strategy().ok()?;
+    Some(base.config_dir().join("umscope")).filter(|folder| folder.is_dir())
 }
 
 /// The theme of this name, without colours if the user wants none.

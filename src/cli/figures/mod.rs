@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::arguments::jobs;
 use super::destination;
-use super::exit::{Ended, Status, Trouble};
+use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::shard::{Shard, shard};
@@ -156,6 +156,9 @@ fn charts(folder: &Path, rows: &[Row]) -> std::result::Result<(), Trouble> {
         .map_err(|error| Diagnostic::new(format!("{} cannot be made: {error}", folder.display())))?;
     for row in rows {
         let Ok(found) = &row.found else { continue };
+        if found.charts.is_empty() {
+            say(format_args!("there is no chart of {}", row.figure.id));
+        }
         for (suffix, chart) in &found.charts {
             let path = folder.join(format!("{}{suffix}.svg", row.figure.id));
             write_whole(&path, chart.svg(&text::beside(row)).as_bytes())?;

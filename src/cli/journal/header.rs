@@ -58,6 +58,9 @@ impl Header {
         };
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let mut name = point.get("scenario").map(text).unwrap_or_default();
+        if let Some(machine) = point.get("machine").map(text) {
+            name.push_str(&format!(" on {machine}"));
+        }
         for (key, value) in point.get("set").and_then(Value::as_object).into_iter().flatten() {
             name.push_str(&format!(" {key}={}", text(value)));
         }

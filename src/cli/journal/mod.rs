@@ -260,6 +260,10 @@ pub fn merge(to: Option<&Path>, inputs: &mut [Journal]) -> Result<Journal, Troub
 /// Opens a file for reading and writing, makes it if it is not there, and keeps it from others who would write to it.
 fn open(path: &Path) -> Result<File, Trouble> {
     let name = path.display().to_string();
+    if path.exists() && !path.is_file() {
+        let error = Diagnostic::new(format!("{name} is no file"));
+        return Err(error.expected("a file of results, or the name of a new one").into());
+    }
     let mut options = File::options();
     let opened = options.read(true).write(true).create(true).truncate(false).open(path);
     let file = opened.map_err(|error| Trouble::from(cannot(&name, "written", &error)))?;

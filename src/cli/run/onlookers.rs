@@ -10,12 +10,12 @@ use crate::cli::record::Recorder;
 use crate::debug::breakpoint::{Breakpoint, Trigger};
 use crate::debug::describe;
 use crate::debug::latency::{Spent, Trail};
-use crate::diagnostic::{Named, cannot, create_alone};
+use crate::diagnostic::{Diagnostic, Named, cannot, create_alone};
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
 use crate::query::{Stop, Text};
-use crate::report::series::Series;
+use crate::report::series::{Series, Wanted};
 use crate::report::{self, Stopped};
 use crate::scenario::{Prepared, Report, Runner};
 
@@ -93,16 +93,24 @@ impl Sampler {
     /// Begins to write, every so many cycles, to a file or standard output.
     ///
     /// # Errors
-    /// If it cannot be written.
-    pub fn begin(machine: &Machine, every: u64, file: Option<&Path>) -> Result<Self, Trouble> {
+    /// If it cannot be written, or has no such columns.
+    pub fn begin(
+        machine: &Machine,
+        (every, wanted): (u64, &Wanted),
+        file: Option<&Path>,
+    ) -> Result<Self, Trouble> {
+        let series = Series::new(machine, every, wanted).map_err(|pattern| {
+            Diagnostic::new(format!("no column is called {pattern}"))
+                .expected("a name that `umscope run --stats` shows, such as gpu0.l2.0.misses, with * for any part of it")
+        })?;
         let sink: Box<dyn Write> = match file {
             None => Box::new(std::io::stdout()),
             Some(path) => {
                 Box::new(Named::new(create_alone(path).map_err(|error| cannot(path, &error))?, path))
             }
         };
-        let mut sampler = Self { series: Series::new(machine, every), sink: Output::new(sink) };
-        let header = sampler.series.header(machine);
+        let mut sampler = Self { series, sink: Output::new(sink) };
+        let header = sampler.series.header();
         sampler.sink.line(&header)?;
         Ok(sampler)
     }

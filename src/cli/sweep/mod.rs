@@ -39,9 +39,9 @@ Examples:
   umscope sweep --merge shard*.jsonl --to results.jsonl
 
 A sweep file:
-  scenario = \"kernels/transpose-2gpu\"        # or scenarios = [...], or trace = PATH and machine = NAME
-  seeds = [1, 2]                             # optional; also max-cycles and checks
-  [set]                                      # whatever --set takes, scale and launch too
+  scenario = \"kernels/reduction\"             # or scenarios, or trace and machine
+  seeds = [1, 2]                             # also max-cycles and checks
+  [set]                                      # what --set takes
   gpu.count = [1, 2, 4]
   gpu.l1.size = [\"512 B\", \"1 KiB\"]
 

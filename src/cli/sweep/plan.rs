@@ -30,6 +30,8 @@ pub struct Plan {
     /// Its title, or the name of its file.
     pub title: String,
     works: Vec<Work>,
+    /// The machine of each, where a sweep names several.
+    machines: Vec<Option<String>>,
     settings: Vec<Setting>,
     seeds: Vec<Option<u64>>,
     source: Source,
@@ -54,6 +56,8 @@ pub struct Point {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     pub scenario: String,
+    /// Where there are several.
+    pub machine: Option<String>,
     pub set: Vec<(String, SetValue)>,
     pub seed: Option<u64>,
 }
@@ -63,6 +67,9 @@ impl Name {
         let set = self.set.iter().map(|(key, value)| (key.clone(), value.json.clone()));
         let mut map = Map::new();
         map.insert("scenario".into(), json!(self.scenario));
+        if let Some(machine) = &self.machine {
+            map.insert("machine".into(), json!(machine));
+        }
         map.insert("set".into(), Value::Object(set.collect()));
         map.insert("seed".into(), json!(self.seed));
         map
@@ -72,6 +79,7 @@ impl Name {
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.scenario)?;
+        self.machine.iter().try_for_each(|machine| write!(f, " on {machine}"))?;
         self.set.iter().try_for_each(|(key, value)| write!(f, " {key}={}", value.shown))?;
         self.seed.map_or(Ok(()), |seed| write!(f, " seed {seed}"))
     }
@@ -94,12 +102,12 @@ impl Plan {
         let document = Document::new(found.source);
         let file: SweepFile = document.read()?;
         let settings = file.settings(&document)?;
-        let works = works(&file, &document, found.folder.as_deref(), interrupt)?;
+        let (works, machines) = works(&file, &document, found.folder.as_deref(), interrupt)?;
         let seeds = seeds(&file, &document)?;
         let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
         let title = file.title.clone().unwrap_or_else(|| stem.into_owned());
         let source = document.source().clone();
-        let mut plan = Self { title, works, settings, seeds, source, points: Vec::new() };
+        let mut plan = Self { title, works, machines, settings, seeds, source, points: Vec::new() };
         plan.points = plan.combinations()?;
         Ok(plan)
     }
@@ -138,7 +146,8 @@ impl Plan {
             Some((setting.key(), value.clone()))
         });
         let scenario = self.works.get(work).map_or_else(String::new, |work| work.name.clone());
-        let name = Name { scenario, set: set.collect(), seed };
+        let machine = self.machines.get(work).cloned().flatten();
+        let name = Name { scenario, machine, set: set.collect(), seed };
         Point { work, values, seed, key: String::new(), name }
     }
 
@@ -272,7 +281,7 @@ fn works(
     document: &Document,
     folder: Option<&Path>,
     interrupt: &Interrupt,
-) -> Result<Vec<Work>> {
+) -> Result<(Vec<Work>, Vec<Option<String>>)> {
     let scenarios = named("scenario", file.scenario.as_ref(), file.scenarios.as_ref(), document)?;
     let machines = named("machine", file.machine.as_ref(), file.machines.as_ref(), document)?;
     let changes = changes(file, document)?;
@@ -302,7 +311,7 @@ fn works(
                 Work::load(&name.value, folder, &changes, interrupt)
                     .map_err(|error| at(name, document, error))
             };
-            return scenarios.iter().map(load).collect();
+            return scenarios.iter().map(|name| Ok((load(name)?, None))).collect();
         }
         (Some(_), None, Some(_)) | (None, Some(_), Some(_)) => {}
     }
@@ -320,14 +329,11 @@ fn works(
             };
             let mut work = Work::open(&target, interrupt).map_err(|error| at(name, document, error))?;
             // As the file has it, from wherever that is read.
-            work.name = match machines.len() {
-                1 => name.value.clone(),
-                _ => format!("{} on {}", name.value, machine.value),
-            };
-            works.push(work);
+            work.name.clone_from(&name.value);
+            works.push((work, (machines.len() > 1).then(|| machine.value.clone())));
         }
     }
-    Ok(works)
+    Ok(works.into_iter().unzip())
 }
 
 /// What a sweep names of a kind, by the key for one or by that for several.

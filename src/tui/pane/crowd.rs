@@ -64,12 +64,12 @@ fn device(canvas: &mut Canvas, y: u16, crowd: &Crowd) {
     }
 }
 
-/// `78 % memory of 640 at work`: of the warps that were given work.
+/// `78 % memory of 640 given work`: of the warps that were given work.
 fn most(counts: &Counts) -> String {
     let all: u64 = counts.iter().map(|count| u64::from(*count)).sum();
     let most = WarpState::ALL.into_iter().zip(counts).max_by_key(|(_, count)| **count);
     most.filter(|_| all > 0).map_or_else(String::new, |(state, count)| {
-        format!("{} % {} of {all} at work", u64::from(*count) * 100 / all, state.name())
+        format!("{} % {} of {all} given work", u64::from(*count) * 100 / all, state.name())
     })
 }
 

@@ -225,7 +225,7 @@ mod tests {
         let hit = cell(Step::Hit, Next::Same);
         assert_eq!(counted(hit, 55_123, 9), "hit 55123");
         assert_eq!(counted(hit, 55_123, 7), "hit 55k");
-        assert_eq!(counted(hit, 1_234_567, 7), "hit");
+        assert_eq!(counted(hit, 1_234_567, 7), "hit +");
         let read = cell(Step::Ask(MessageKind::ReadNc), Next::To(State(b'N')));
         assert_eq!(counted(read, 7, 11), "read-nc>N 7");
         assert_eq!(counted(read, 7, 8), "rdnc>N 7");

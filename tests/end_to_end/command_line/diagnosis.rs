@@ -80,7 +80,7 @@ fn the_console_hunts_a_bug_and_goes_to_where_it_began() {
     }
     let outcome = run(umscope(), &["debug", "umh/fig5-b1", "--no-tui"], "hint\ndeadlock\ndeadlock gto\n");
     assert!(outcome.stdout.contains("there is no bug to be found here"), "{outcome:?}");
-    assert!(outcome.stdout.contains("nothing here waits for ever"), "{outcome:?}");
+    assert!(outcome.stdout.contains("nobody waits in a circle here"), "{outcome:?}");
     assert!(outcome.stdout.contains("did you mean goto?"), "{outcome:?}");
 }
 
@@ -265,7 +265,7 @@ fn what_is_under_way_between_memories_is_told() {
         assert!(one.contains(words), "{words}: {one}");
     }
     let said = debug("selective/rules", &["end", "info pages"]);
-    assert!(said.contains("% of the pages in host memory: host "), "{said}");
+    assert!(said.contains("% of the pages meant for host memory: host "), "{said}");
     let said = debug("selective/rules", &["step 9", "why"]);
     assert!(!said.contains("nothing is selected"), "{said}");
     let said = debug("numa/first-touch", &["end", "info pages"]);
@@ -318,6 +318,14 @@ fn random_accesses_break_nothing_that_is_sound_and_find_what_is_not() {
 }
 
 #[test]
+fn whose_message_it_is_that_something_comes_down_to_is_told() {
+    let commands = "set stop-at-narration off\ncontinue\ninfo transactions\n";
+    let outcome = run(umscope(), &["debug", "debugging/never-served", "--no-tui"], commands);
+    let starved = outcome.stdout.lines().find(|line| line.starts_with("txn 3 ")).unwrap_or_default();
+    assert!(starved.contains("at last ") && starved.contains(" of transaction "), "{}", outcome.stdout);
+}
+
+#[test]
 fn wrong_input_is_refused() {
     for (arguments, words) in [
         (&["stress", "tiny/umh-2gqu"][..], "tiny/umh-2gpu"),
@@ -326,6 +334,16 @@ fn wrong_input_is_refused() {
         (&["stress", "tiny/umh-2gpu", "--mutate", "cache N raed = ack"], "did you mean read?"),
         (&["stress", "tiny/umh-2gpu", "--set", "gpu.cuont=2"], "did you mean count?"),
         (&["stress", "tiny/umh-2gpu", "--accesses", "0"], "expected a number above 0"),
+        (&["stress", "tiny/umh-2gpu", "--jobs", "5000"], "expected a number from 1 to 1024"),
+        (
+            &["explore", "explore/two-l1", "--random", "10", "--jobs", "100000"],
+            "expected a number from 1 to 1024",
+        ),
+        (&["run", "umh/fig5-c", "--sample", "100", "--columns", "gpu9.*"], "no column is called gpu9.*"),
+        (
+            &["run", "umh/fig5-c", "--break", "occupancy of gpu0.l2.0"],
+            "did you mean `if occupancy of gpu0.l2.0 is ...`?",
+        ),
         (&["stress"], "MACHINE"),
         (&["run", "debugging/two-wait", "--dot", "/no/such/folder/x.dot"], "/no/such/folder/x.dot"),
         (&["run", "debugging/two-wait", "--transaction-limit", "x"], "expected a whole number"),

@@ -1,0 +1,116 @@
+//! Which columns a series has, and whether they tell of all the time so far or of that since the row before.
+
+use crate::query::glob;
+
+/// What is asked for of a series.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Names of columns, in which a `*` stands for anything; none for all.
+    pub patterns: Vec<String>,
+    /// What counts is told of the time since the row before.
+    pub interval: bool,
+}
+
+/// How a column is made from the values of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// As it is.
+    Now,
+    /// How much it has grown.
+    Grown,
+    /// The mean of what has come since, of which there are as many as this value has grown.
+    MeanOf(usize),
+}
+
+/// The columns of a series.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    kept: Vec<(String, usize, How)>,
+    /// The values of the row before.
+    before: Vec<f64>,
+}
+
+/// Ends of the names of what is no sum of what has happened: a state, the most of something, or a mean or share of all the time
+/// so far.
+const STATES: [&str; 9] =
+    ["capacity", "changed", "cores", "gave_up", "gpus", "high_water", "lines", "mshrs_used", "pages"];
+const MEANS: [&str; 13] = [
+    "efficiency",
+    "line_use",
+    "max_cycles",
+    "mean",
+    "mean_cycles",
+    "most",
+    "p50_cycles",
+    "p90_cycles",
+    "p99_cycles",
+    "peak",
+    "rate",
+    "share",
+    "utilisation",
+];
+
+/// Whether a name ends like one of these, at a word.
+fn ends(name: &str, with: &[&str]) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    with.iter().any(|end| last.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('_')))
+}
+
+/// Whether a column is of the time since the row before, or of that moment, in any case.
+fn is_of_now(name: &str) -> bool {
+    name.contains(".interval.") || name.contains(".warps.") || ends(name, &STATES)
+}
+
+/// Whether a column is a sum of what has happened.
+pub fn is_sum(name: &str) -> bool {
+    !is_of_now(name) && !ends(name, &MEANS) && !name.ends_with("power_watts")
+}
+
+impl Columns {
+    /// The columns of all these that are asked for.
+    ///
+    /// # Errors
+    /// The first pattern that none of them fits.
+    pub fn new(names: &[String], wanted: &Wanted) -> Result<Self, String> {
+        let fits = |pattern: &String| names.iter().any(|name| glob(pattern, name));
+        if let Some(wrong) = wanted.patterns.iter().find(|pattern| !fits(pattern)) {
+            return Err(wrong.clone());
+        }
+        let how = |name: &str| match () {
+            () if !wanted.interval || is_of_now(name) => Some(How::Now),
+            () if is_sum(name) => Some(How::Grown),
+            () => {
+                let count = format!("{}count", name.strip_suffix("mean_cycles")?);
+                names.iter().position(|name| *name == count).map(How::MeanOf)
+            }
+        };
+        let before = vec![0.0; names.len()];
+        let is_asked = |name: &str| {
+            wanted.patterns.is_empty() || wanted.patterns.iter().any(|pattern| glob(pattern, name))
+        };
+        let asked = names.iter().enumerate().filter(|(_, name)| is_asked(name));
+        let kept = asked.filter_map(|(at, name)| Some((name.clone(), at, how(name)?))).collect();
+        Ok(Self { kept, before })
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.kept.iter().map(|(name, ..)| name.as_str())
+    }
+
+    /// The row of these values; no number where there is nothing to tell.
+    pub fn row(&mut self, values: &[f64]) -> Vec<f64> {
+        let now = |at: usize| values.get(at).copied().unwrap_or(f64::NAN);
+        // What was not there before was nothing.
+        let before =
+            |at: usize| self.before.get(at).copied().filter(|value| value.is_finite()).unwrap_or(0.0);
+        let grown = |at: usize| now(at) - before(at);
+        let value = |(_, at, how): &(String, usize, How)| match *how {
+            How::Now => now(*at),
+            How::Grown => grown(*at),
+            How::MeanOf(count) => (now(*at) * now(count) - before(*at) * before(count)) / grown(count),
+        };
+        let row = self.kept.iter().map(value).collect();
+        self.before = values.to_vec();
+        row
+    }
+}
