@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::exit::Trouble;
-use crate::explore::outcome::Violation;
+use crate::explore::way::Violation;
 use crate::machine::StepOutcome;
 use crate::model::component::Components;
 use crate::model::record::Records;

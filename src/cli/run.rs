@@ -42,7 +42,7 @@ Examples:
   umscope run mine.toml --set gpu.l1.ways=4 --format json | jq .stats
   umscope run traces/vectoradd --machine umh-4gpu-pcie
   umscope run mine.toml --sample 1000 > series.csv
-  umscope run mine.toml --sample 1000 --interval --columns 'gpu*.l2.*.hits,gpu*.l2.*.misses' > hits.csv
+  umscope run mine.toml --sample 1000 --interval --columns '*.l2.*.hits' > hits.csv
   umscope run mine.toml --waits
   umscope run mine.toml --break 'transition at gpu0 to M'
   umscope run mine.toml --record mine.rec
@@ -112,7 +112,7 @@ counters so far (the keys of stats, such as gpu0.l2.0.misses and messages.read.c
 columns are empty before there is something to tell, tasks.ID.cycles and so on), then for each node the \
 MSHRs in use now (NODE.mshrs_used), the warps by state now (gpu0.warps.memory), and for each link the bytes and the \
 share of time it was busy since the last row (LINK.interval.bytes, LINK.interval.utilisation). --columns chooses \
-of them, and with --interval all that counts is of the time since the last row. With --format json \
+of them, and with --interval they count since the last row. With --format json \
 standard output is the document alone, so --sample needs --sample-to.
 
 Exit status: 0 all held, or --break stopped it before anything failed; 1 an expectation or a check failed, \
@@ -148,8 +148,8 @@ pub struct Run {
     #[arg(long, value_name = "NAME", requires = "sample", value_delimiter = ',')]
     columns: Vec<String>,
 
-    /// What --sample counts is of the time since the row before, not since the start; so are mean cycles, and other means and
-    /// shares since the start are left out
+    /// Rows of --sample count what has happened since the row before, and not since the start. Mean cycles are of the same
+    /// time; other means and shares are left out
     #[arg(long, requires = "sample")]
     interval: bool,
 

@@ -22,8 +22,9 @@ use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-use super::document::{At, Document, two_names};
+use super::document::{At, Document};
 use super::machine::MachineSpec;
+use super::names::two_names;
 use super::shelf::Shelf;
 use crate::diagnostic::Result;
 use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};

@@ -6,6 +6,7 @@ pub mod machine;
 pub mod machine_file;
 pub mod machine_keys;
 pub mod mutation;
+pub mod names;
 pub mod protocol;
 pub mod schema;
 pub mod settings;

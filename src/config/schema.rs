@@ -29,8 +29,11 @@ pub fn completed(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
     let meant: Vec<String> = keys().into_iter().filter(|known| is_within(key, known)).collect();
     if (1..=NAMED).contains(&meant.len()) {
         error.suggestion = Some(format!("did you mean {}?", meant.join(" or ")));
+        return error;
     }
-    error
+    // What `--set` takes for the scenario.
+    let first = key.split('.').next().unwrap_or(key).to_owned();
+    Box::new(error.nearest(&first, ["scale", "launch", "with"]))
 }
 
 /// Whether the names of `key` are among those of `known`, in their order, up to the last.
@@ -126,6 +129,8 @@ mod tests {
             ("gpu.banks=8", Some("did you mean gpu.memory.dram.banks or gpu.tags.banks?")),
             ("gpu.cuont=3", Some("did you mean count?")),
             ("nothing.such=3", None),
+            ("scal=4", Some("did you mean scale?")),
+            ("wth.size=4", Some("did you mean with?")),
             // Too many have one.
             ("latency=3", None),
         ] {

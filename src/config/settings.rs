@@ -6,8 +6,8 @@ use serde_json::{Number, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::document::{DEEPEST, OVERRIDES, sets_the_same};
 use super::fail;
+use super::names::{DEEPEST, OVERRIDES, sets_the_same};
 use crate::diagnostic::{Diagnostic, Result, Source, from_toml};
 
 /// A key of the machine and what it is set to.

@@ -8,14 +8,13 @@ use crate::machine::{Machine, Planned, StepOutcome, TaskView, Violation};
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, ComponentKind, Components};
-use crate::model::inspect::{
-    AgentView, BlockView, CacheView, CellCount, Inspect, MshrView, TransactionView, WaitLink,
-};
+use crate::model::inspect::{AgentView, BlockView, CacheView, CellCount, Inspect, MshrView, TransactionView};
 use crate::model::link_view::LinkView;
 use crate::model::message::TxnNumber;
 use crate::model::record::{Record, RecordId, Records, What};
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick, TimeBase};
+use crate::model::wait::WaitLink;
 use crate::protocol::node::Role;
 use crate::protocol::table::Table;
 

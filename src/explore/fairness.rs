@@ -7,12 +7,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::outcome::Violation;
 use super::search::{Bound, Counts};
 use super::system::System;
 use super::tables::Shared;
 use super::visited::{ROOT, Visited, shard_of};
 use super::way;
+use super::way::Violation;
 use super::worker::{Move, Worker};
 
 /// Lanes at most: a bit each.

@@ -6,15 +6,7 @@ use super::system::System;
 use super::tables::Shared;
 use super::termination;
 use super::way;
-use crate::model::choice::Choice;
-
-/// A rule that does not hold, and the shortest way to where it does not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    pub rule: &'static str,
-    pub text: String,
-    pub choices: Vec<Choice>,
-}
+use super::way::Violation;
 
 /// What was found, and how far it was looked.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Leaves out of a walk that went wrong all that it does not need to go wrong in the same way.
 
-use super::outcome::Violation;
 use super::system::System;
 use super::tables::Shared;
+use super::way::Violation;
 use super::worker::{Broken, Move, Worker};
 
 /// Moves that are made at most while a walk is shortened: about a minute.

@@ -435,7 +435,7 @@ fn a_violation_is_found_as_soon_and_can_be_followed_with_symmetry() {
         let (machine, system) = shape("two-gpu", &[], &[], &[fault]);
         let found = explore(&system, LIMITS, |_| true).violations;
         let others = explore(&system.without_symmetry(), LIMITS, |_| true).violations;
-        let told = |all: &[super::outcome::Violation]| -> Vec<(&str, usize)> {
+        let told = |all: &[super::way::Violation]| -> Vec<(&str, usize)> {
             all.iter().map(|one| (one.rule, one.choices.len())).collect()
         };
         assert_eq!(told(&found), told(&others), "{fault}");
@@ -463,7 +463,8 @@ fn parts_that_do_not_do_the_same_are_not_exchanged() {
 fn walks_end_without_memory() {
     let limits = super::random::Limits { steps: 2_000, seed: 3, memory: 0, threads: 2 };
     let outcome = super::random::walk(&shape("two-l1", &[], &[], &[]).1, limits, |_| true);
-    assert_eq!((outcome.bound, outcome.counts.states), (Some(Bound::Random), 2_000));
+    assert_eq!(outcome.bound, Some(Bound::Random));
+    assert!(outcome.counts.states >= 2_000, "{:?}", outcome.counts);
 }
 
 #[test]

@@ -1,11 +1,18 @@
 //! The way to a state, as choices that can be made on the machine itself.
 
-use super::outcome::Violation;
 use super::search::Wrong;
 use super::system::{Deed, System};
 use super::tables::Shared;
 use super::worker::{Broken, Move, Worker};
 use crate::model::choice::Choice;
+
+/// A rule that does not hold, and the shortest way to where it does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    pub rule: &'static str,
+    pub text: String,
+    pub choices: Vec<Choice>,
+}
 
 impl Worker<'_> {
     /// The moves that lead through states that those of these hashes stand for.

@@ -3,21 +3,19 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::onward::{Followed, Onward};
+use super::onward::{Followed, MAX_CHAIN, Onward};
 use super::{Machine, Transaction};
 use crate::model::address::Address;
 use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
-use crate::model::inspect::{TransactionView, WaitLink};
+use crate::model::inspect::TransactionView;
 use crate::model::message::{Message, MessageKind, TxnNumber};
 use crate::model::text::plural;
 use crate::model::time::Tick;
+use crate::model::wait::WaitLink;
 use crate::parts::channel::{Channel, Place};
 use crate::parts::link::Link;
 use crate::protocol::node::WaitsFor;
-
-/// Steps of a chain of waiting at most; longer ones are cycles.
-pub(super) const MAX_CHAIN: usize = 24;
 
 /// Where the messages of transactions that are asked about are.
 type Transit = FxHashMap<TxnNumber, Sought>;

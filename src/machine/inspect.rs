@@ -12,7 +12,7 @@ use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{
     AgentView, BlockView, BufferView, CacheView, CellCount, Inspect, MemoryView, MshrView, TransactionView,
-    WaitLink, WarpState, WarpView,
+    WarpState, WarpView,
 };
 use crate::model::link_view::{LinkView, PacketView};
 use crate::model::lowest::Lowest;
@@ -22,6 +22,7 @@ use crate::model::page_view::{FaultView, HomesView, PagesView, PermissionsView, 
 use crate::model::resource::ResourceView;
 use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, Tick, TimeBase};
+use crate::model::wait::WaitLink;
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Channel, Place};
 use crate::parts::link::Link;

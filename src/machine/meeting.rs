@@ -6,7 +6,7 @@
 use super::Machine;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
-use crate::model::inspect::WaitLink;
+use crate::model::wait::WaitLink;
 use crate::protocol::node::{NodeConfig, Role, Scope};
 use crate::protocol::outbox::Outbox;
 use crate::workload::{Task, TaskKind, Workload};

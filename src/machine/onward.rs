@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use super::Machine;
-use super::chain::MAX_CHAIN;
 use super::waits::{mshr_waits, way_waits};
 use crate::model::address::Address;
-use crate::model::inspect::WaitLink;
 use crate::model::message::{Network, TxnNumber};
-use crate::model::wait::{Doing, Party, Wait};
+use crate::model::wait::{Doing, Party, Wait, WaitLink};
 use crate::protocol::node::{Busy, Node, Stand, WaitsFor};
+
+/// Steps of a chain of waiting at most; longer ones are cycles.
+pub(super) const MAX_CHAIN: usize = 24;
 
 /// Where a chain goes on.
 #[derive(Clone, Copy, Debug)]

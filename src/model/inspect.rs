@@ -9,11 +9,12 @@ use super::component::{ComponentId, Components};
 use super::link_view::LinkView;
 use super::message::{MessageKind, Network, TxnNumber};
 use super::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
-use super::resource::ResourceView;
+use super::resource::{BankView, ResourceView};
 use super::selective::{RemoteDirectoryView, UncachedView};
 use super::state::{Action, State};
 use super::tags::TagView;
 use super::time::{EventNumber, Tick, TimeBase};
+use super::wait::WaitLink;
 use super::ways::WayDecision;
 
 /// What a warp does or waits for.
@@ -263,14 +264,6 @@ impl TransactionView {
     }
 }
 
-/// One link of a chain of waiting.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaitLink {
-    pub at: ComponentId,
-    pub text: String,
-    pub since: Option<Tick>,
-}
-
 /// A cache or directory as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheView {
@@ -316,17 +309,6 @@ pub struct PartitionView {
     pub threshold: u32,
     /// The last decisions for its socket, oldest first: when, what, and the ways for remote lines from then on.
     pub decided: Vec<(Tick, WayDecision, u32)>,
-}
-
-/// A bank of a DRAM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BankView {
-    pub channel: u32,
-    pub bank: u32,
-    /// The row in its row buffer.
-    pub open: Option<u64>,
-    /// Requests that wait for it.
-    pub waiting: u32,
 }
 
 /// The memory controller of a node, if it keeps a queue.

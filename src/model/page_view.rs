@@ -2,10 +2,10 @@
 
 use super::address::{Address, Range};
 use super::component::ComponentId;
-use super::inspect::WaitLink;
 use super::page::Page;
 use super::paging::{FaultKind, FaultStage, Permission};
 use super::time::Tick;
+use super::wait::WaitLink;
 
 /// Where a page is, and what is the matter with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -64,3 +64,14 @@ impl ResourceView {
         }
     }
 }
+
+/// A bank of a DRAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BankView {
+    pub channel: u32,
+    pub bank: u32,
+    /// The row in its row buffer.
+    pub open: Option<u64>,
+    /// Requests that wait for it.
+    pub waiting: u32,
+}

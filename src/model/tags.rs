@@ -2,8 +2,8 @@
 
 use super::address::Range;
 use super::component::ComponentId;
-use super::inspect::BankView;
 use super::message::TxnNumber;
+use super::resource::BankView;
 use super::time::Tick;
 
 /// What became of a request that looked at its tag, or of what it waits for.

@@ -7,6 +7,14 @@ use super::page::Page;
 use super::record::by_warp;
 use super::time::{EventNumber, Tick};
 
+/// One link of a chain of waiting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitLink {
+    pub at: ComponentId,
+    pub text: String,
+    pub since: Option<Tick>,
+}
+
 /// What a node is doing about a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Doing {

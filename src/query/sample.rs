@@ -16,6 +16,7 @@ use crate::model::message::{Message, MessageKind, Trip, TxnNumber};
 use crate::model::record::{Record, RecordId, What};
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick, TimeBase};
+use crate::model::wait::WaitLink;
 use crate::protocol::table::{Cell, DirectoryRule, Next, Presence, Probe, Row, Step, Table, When};
 
 use super::{Context, PageSize, Subject};

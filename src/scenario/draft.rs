@@ -4,7 +4,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use crate::config::document::other_name;
+use crate::config::names::other_name;
 use crate::config::settings::Setting;
 use crate::config::{self, Kind, MachineChoice, Shelf};
 use crate::diagnostic::{Result, Source};
@@ -193,7 +193,7 @@ impl Draft {
     /// The file's text.
     #[must_use]
     pub fn text(&self) -> String {
-        layout::text(self)
+        layout::text(&self.comment, &self.head, &self.tasks)
     }
 
     /// The scenario that it is; `name` is told in complaints.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::config::document::{At, sets_the_same};
+use crate::config::document::At;
+use crate::config::names::sets_the_same;
 use crate::config::{Document, mutation};
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::machine::{Blueprint, Change, Machine, Planned, check_addresses};

@@ -2,8 +2,6 @@
 
 use toml::{Table, Value};
 
-use super::draft::Draft;
-
 /// The order of keys; those that are not here follow in the order of the alphabet.
 const KEYS: [&str; 45] = [
     "title",
@@ -67,21 +65,21 @@ fn ordered(table: &Table) -> Vec<(&String, &Value)> {
     entries
 }
 
-/// The text of a scenario file.
+/// The text of a scenario file: lines told at its top, all but its tasks, and these with the names of their lists.
 #[must_use]
-pub fn text(draft: &Draft) -> String {
+pub fn text(comment: &[String], head: &Table, tasks: &[(&str, Table)]) -> String {
     let mut text: String =
-        draft.comment.iter().map(|line| format!("# {line}").trim_end().to_owned() + "\n").collect();
-    for (key, value) in ordered(&draft.head) {
+        comment.iter().map(|line| format!("# {line}").trim_end().to_owned() + "\n").collect();
+    for (key, value) in ordered(head) {
         let is_section = matches!((key.as_str(), value), ("machine" | "set" | "protocols", Value::Table(_)));
         if !is_section && !LISTS.contains(&key.as_str()) {
             text.push_str(&format!("{} = {}\n", bare(key), inline(key, value)));
         }
     }
-    if let Some(Value::Table(machine)) = draft.head.get("machine") {
+    if let Some(Value::Table(machine)) = head.get("machine") {
         section(&mut text, "machine", machine);
     }
-    if let Some(Value::Table(changes)) = draft.head.get("set") {
+    if let Some(Value::Table(changes)) = head.get("set") {
         text.push_str("\n[set]\n");
         for (key, value) in dotted(changes) {
             text.push_str(&format!("{key} = {}\n", inline("", value)));
@@ -89,7 +87,7 @@ pub fn text(draft: &Draft) -> String {
     }
     let (before, after) = LISTS.split_at(5);
     let list = |text: &mut String, key: &str| {
-        for value in draft.list(key) {
+        for value in head.get(key).and_then(Value::as_array).into_iter().flatten() {
             if let Value::Table(table) = value {
                 paragraph(text, key, table);
             }
@@ -98,11 +96,13 @@ pub fn text(draft: &Draft) -> String {
     for key in before {
         list(&mut text, key);
     }
-    draft.tasks.iter().for_each(|(key, table)| paragraph(&mut text, key, table));
+    for (key, table) in tasks {
+        paragraph(&mut text, key, table);
+    }
     for key in after {
         list(&mut text, key);
     }
-    if let Some(Value::Table(protocols)) = draft.head.get("protocols") {
+    if let Some(Value::Table(protocols)) = head.get("protocols") {
         text.push_str("\n[protocols]\n");
         for (name, protocol) in protocols {
             text.push_str(&format!("{} = {}\n", bare(name), whole(protocol)));
@@ -190,8 +190,8 @@ fn inline(key: &str, value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::draft::Draft;
     use super::super::prepare::{Options, Scenario};
-    use super::*;
     use crate::config::{self, Kind};
 
     #[test]

@@ -19,7 +19,7 @@ use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::{
     AgentView, BlockView, CacheLine, CacheView, CellCount, Inspect, MshrEntryView, MshrView, TransactionView,
-    UnitView, WaitLink, WarpState, WarpView,
+    UnitView, WarpState, WarpView,
 };
 use crate::model::link_view::{LinkView, PacketView, TransferView};
 use crate::model::message::{Message, MessageKind, Network, Trip, TxnNumber};
@@ -28,6 +28,7 @@ use crate::model::record::{MshrChange, Record, RecordId, What};
 use crate::model::resource::{Resource, ResourceView};
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick, TimeBase};
+use crate::model::wait::WaitLink;
 use crate::protocol::table::{Cell, Next, Presence, Row, Step, Table};
 
 const M: State = State(b'M');

@@ -9,8 +9,9 @@ use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::address::Address;
 use crate::model::component::{ComponentId, ComponentKind};
-use crate::model::inspect::{TransactionView, WaitLink};
+use crate::model::inspect::TransactionView;
 use crate::model::message::TxnNumber;
+use crate::model::wait::WaitLink;
 
 /// Transactions in flight that are looked through for those on a block, and those of them that are told of.
 const IN_FLIGHT: usize = 1 << 16;

@@ -1,7 +1,7 @@
 //! Records in words: what a log line says, and what is said of the event that just happened.
 
 use crate::model::component::{ComponentId, ComponentKind, Components};
-use crate::model::inspect::{TransactionView, WaitLink, WarpState};
+use crate::model::inspect::{TransactionView, WarpState};
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
 use crate::model::link_view::{LaneSample, TurningView};
 use crate::model::message::Message;
@@ -14,6 +14,7 @@ use crate::model::tags::{TagOutcome, TagRecord, TagView};
 use crate::model::text::hex_head;
 pub use crate::model::text::plural;
 use crate::model::time::TimeBase;
+use crate::model::wait::WaitLink;
 
 /// Names of components for people.
 pub type Names = Components;

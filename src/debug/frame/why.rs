@@ -1,8 +1,9 @@
 //! Why what is selected cannot go on, or what is shown where that can.
 
 use crate::model::component::{ComponentId, ComponentKind};
-use crate::model::inspect::{Inspect, TransactionView, WaitLink};
+use crate::model::inspect::{Inspect, TransactionView};
 use crate::model::record::{NO_WARP, by_warp};
+use crate::model::wait::WaitLink;
 
 use super::selection::Selection;
 

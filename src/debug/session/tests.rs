@@ -104,15 +104,14 @@ fn a_verb_and_its_reverse_undo_each_other() {
             execute(&mut session, forward);
         }
         let here = position(&mut session);
-        for _ in 0..3 {
+        // The transaction that one has gone to the end of is that which one goes back to the beginning of.
+        let times = if forward == "finish" { 1 } else { 3 };
+        for _ in 0..times {
             execute(&mut session, forward);
         }
         assert_ne!(position(&mut session), here, "{forward}");
-        for _ in 0..3 {
+        for _ in 0..times {
             execute(&mut session, backward);
-        }
-        if forward == "finish" {
-            continue;
         }
         assert_eq!(position(&mut session), here, "{backward}");
     }

@@ -140,6 +140,7 @@ fn a_lane_quiesces_turns_and_is_there_in_this_order() {
     let mut machine = performing(MACHINE, &[OFTEN], one_sided());
     let records = run(&mut machine);
     let turn = machine.time_base().tick_of_cycle(100);
+    assert!(reversals(&records, LanePhase::Done) > 0);
     let mut under_way: BTreeMap<_, (LanePhase, u64)> = BTreeMap::new();
     for record in &records {
         let What::LaneReversal(reversal) = &record.what else { continue };
@@ -184,8 +185,14 @@ fn what_was_on_a_lane_when_it_quiesces_leaves_before_it_turns() {
 
 #[test]
 fn a_kernel_launch_makes_lanes_symmetric_again() {
-    let mut machine = performing(MACHINE, &[], one_sided());
+    let mut machine = performing(MACHINE, &["network.balancer.sample=2000"], one_sided());
     run(&mut machine);
+    let lanes = |machine: &Machine| -> Vec<[u32; 2]> {
+        let pairs = machine.lanes.as_ref().unwrap().pairs.iter();
+        pairs.map(|pair| pair.links.map(|link| machine.links[link].lanes)).collect()
+    };
+    let before = lanes(&machine);
+    assert!(before.iter().any(|[out, into]| out != into), "{before:?}");
     let mut records = Records::listening();
     let mut out = machine.outbox(&mut records);
     machine.lanes_at_launch(&mut out);

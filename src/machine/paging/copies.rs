@@ -4,8 +4,8 @@
 use super::Machine;
 use crate::config::machine::CopyMode;
 use crate::model::component::ComponentId;
-use crate::model::inspect::WaitLink;
 use crate::model::page::Page;
+use crate::model::wait::WaitLink;
 use crate::protocol::outbox::Outbox;
 
 /// What is copied, and how far that has come.

@@ -2,12 +2,11 @@
 
 use super::{GpuPaging, Machine, Owner};
 use crate::model::component::ComponentId;
-use crate::model::inspect::WaitLink;
 use crate::model::page::Page;
 use crate::model::page_view::LifeStep;
 use crate::model::text::plural;
 use crate::model::time::Tick;
-use crate::model::wait::Party;
+use crate::model::wait::{Party, WaitLink};
 use crate::parts::agent::{Agent, Warp};
 use crate::parts::driver::Driver;
 use crate::parts::gmmu::Found;

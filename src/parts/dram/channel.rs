@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::DramTiming;
 use super::booked::Booked;
-use super::controller::{Burst, Commands, Issued, Scheduling};
+use super::command::{Burst, Commands, Issued, Scheduling};
 use super::gaps::Bounds;
 use crate::model::bits::Bits;
 use crate::model::record::RowAccess;

@@ -3,57 +3,17 @@
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-use smallvec::SmallVec;
-
 use super::channel::{DramChannel, Request};
+use super::command::{Commands, Scheduling};
 use super::{Array, DramCounters, DramTiming, Piece, share};
-use crate::model::inspect::{BankView, MemoryView};
-use crate::model::record::RowAccess;
+use crate::model::inspect::MemoryView;
+use crate::model::resource::BankView;
 use crate::model::time::{ByteRate, Tick};
 use crate::protocol::outbox::About;
-
-/// How a controller chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scheduling {
-    /// Requests of a channel that it chooses among: the oldest so many reads, or writes.
-    pub window: usize,
-    /// Writes of a channel that gather before they are drained down to half, reads or not.
-    pub writes: u32,
-    /// Younger row hits that may pass an older request of their bank.
-    pub row_hit_cap: u32,
-}
 
 /// A read that was asked for, or a write whose end is to be told; it is done once the controller says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Read(pub u64);
-
-/// A command that a controller issued.
-#[derive(Clone, Debug)]
-pub struct Issued {
-    /// Number of the access.
-    pub(super) job: u64,
-    pub about: About,
-    pub bank: u32,
-    pub row: u64,
-    pub bytes: u32,
-    pub access: RowAccess,
-    pub writes: bool,
-    /// Ticks that its bank is taken for it, beyond what was told of it before.
-    pub(super) bank_busy: Tick,
-    /// What it moves; nothing if it only opens a row.
-    pub moves: Option<Burst>,
-}
-
-/// Data on the data bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Burst {
-    pub length: Tick,
-    /// When the last byte has left the bus.
-    pub end: Tick,
-}
-
-/// Commands issued at one moment.
-pub type Commands = SmallVec<[Issued; 4]>;
 
 /// What is left of a read.
 #[derive(Clone, Copy, Debug, Hash)]

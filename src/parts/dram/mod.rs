@@ -3,6 +3,7 @@
 
 mod booked;
 mod channel;
+mod command;
 mod controller;
 mod gaps;
 mod in_order;
@@ -20,7 +21,8 @@ use crate::model::record::RowAccess;
 use crate::model::time::{ByteRate, Tick};
 use crate::protocol::interleave::fold;
 
-pub use controller::{Controller, Read, Scheduling};
+pub use command::Scheduling;
+pub use controller::{Controller, Read};
 pub use gaps::Gaps;
 pub use in_order::InOrder;
 pub use tags::TagBanks;

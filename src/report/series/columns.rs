@@ -50,20 +50,21 @@ const MEANS: [&str; 13] = [
     "utilisation",
 ];
 
-/// Whether a name ends like one of these, at a word.
-fn ends(name: &str, with: &[&str]) -> bool {
-    let last = name.rsplit('.').next().unwrap_or(name);
-    with.iter().any(|end| last.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('_')))
+/// Whether a part of a name ends like one of these, at a word.
+fn ends(part: &str, with: &[&str]) -> bool {
+    with.iter().any(|end| part.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('_')))
 }
 
 /// Whether a column is of the time since the row before, or of that moment, in any case.
 fn is_of_now(name: &str) -> bool {
-    name.contains(".interval.") || name.contains(".warps.") || ends(name, &STATES)
+    name.contains(".interval.")
+        || name.contains(".warps.")
+        || name.rsplit('.').next().is_some_and(|last| ends(last, &STATES))
 }
 
 /// Whether a column is a sum of what has happened.
 pub fn is_sum(name: &str) -> bool {
-    !is_of_now(name) && !ends(name, &MEANS) && !name.ends_with("power_watts")
+    !is_of_now(name) && !name.split('.').any(|part| ends(part, &MEANS)) && !name.ends_with("power_watts")
 }
 
 impl Columns {

@@ -4,7 +4,6 @@ use crate::debug::frame::Frame;
 use crate::debug::frame::crowd::{Counts, Crowd, Unit, shares};
 use crate::model::inspect::WarpState;
 
-use super::warps::role;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
@@ -61,6 +60,22 @@ fn device(canvas: &mut Canvas, y: u16, crowd: &Crowd) {
         canvas.field(1 + NAMES, y, room, "no work yet", Role::Dim);
     } else if wordy {
         canvas.text_right(canvas.width(), y, &most(&counts), Role::Text);
+    }
+}
+
+/// How a warp's state is told apart.
+pub(super) fn role(state: WarpState) -> Role {
+    match state {
+        WarpState::None | WarpState::Done => Role::Dim,
+        WarpState::Ready | WarpState::Running => Role::Good,
+        WarpState::Memory
+        | WarpState::Fence
+        | WarpState::Barrier
+        | WarpState::Translation
+        | WarpState::SimdFull => Role::Waiting,
+        WarpState::MshrFull | WarpState::LinkFull | WarpState::FarFault | WarpState::ProtectionFault => {
+            Role::Bad
+        }
     }
 }
 

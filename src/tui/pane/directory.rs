@@ -179,7 +179,7 @@ fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, x: u16, view: &BlockView, d
                 format!("{doing} since {cycle} ({})", plural(age, "cycle")),
                 format!("{doing}, {}", plural(age, "cycle")),
                 format!("{short}, {}", plural(age, "cycle")),
-                format!("{short}, {age}"),
+                short.to_owned(),
             ]
         }
         None => vec![doing.to_owned(), short.to_owned()],

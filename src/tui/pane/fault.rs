@@ -2,13 +2,21 @@
 
 use crate::debug::frame::Frame;
 use crate::model::address::Range;
+use crate::model::component::ComponentKind;
 use crate::model::page_view::{FaultStep, FaultView, LifeStep};
 use crate::model::paging::FaultKind;
 use crate::model::text::plural;
+use crate::model::wait::WaitLink;
 
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
+
+/// Far-faults that are listed, at most.
+const LISTED: usize = 32;
+
+/// So many are told whole.
+const FEW: usize = 2;
 
 /// Whether an access of `range` is one of the page that faulted.
 #[must_use]
@@ -136,4 +144,38 @@ fn says(frame: &Frame, kind: FaultKind, step: &FaultStep) -> String {
         LifeStep::Replayed => format!("{who} asks again"),
         LifeStep::Filled => format!("in the TLB of {who}: its warps go on"),
     }
+}
+
+/// Faults under way; a few are told whole, many have a row each.
+pub fn faults(frame: &Frame, canvas: &mut Canvas, y: u16, faults: &[FaultView]) -> u16 {
+    let mut y = y;
+    for fault in faults.iter().take(LISTED) {
+        y = waiting(frame, canvas, y, fault, faults.len() <= FEW);
+    }
+    if faults.len() > LISTED {
+        canvas.text(1, y, &format!("and {} faults more", faults.len() - LISTED), Role::Dim);
+        y += 1;
+    }
+    y
+}
+
+/// A far-fault under way: its last stage and what it waits for; of one that a TLB has to replay only that, since the rest is about another page.
+fn waiting(frame: &Frame, canvas: &mut Canvas, y: u16, fault: &FaultView, whole: bool) -> u16 {
+    let stage = fault.steps.last().map_or("", |step| step.step.name());
+    let is_unit = |link: &WaitLink| {
+        let part = frame.info.components.get(link.at);
+        part.is_some_and(|part| part.kind == ComponentKind::Cu)
+    };
+    let replays = fault.waits.first().filter(|link| is_unit(link));
+    let waits = replays
+        .or(fault.waits.last())
+        .map_or_else(String::new, |link| format!(": {} {}", frame.info.components.path(link.at), link.text));
+    let room = canvas.width().saturating_sub(1);
+    canvas.item(1, y, room, target(fault));
+    if whole {
+        let text = format!("page {} ({}) {stage}{waits}", fault.page, fault.range.start);
+        return canvas.paragraph(1, y, &text, Role::Waiting);
+    }
+    canvas.field(1, y, room, &format!("page {} {stage}{waits}", fault.page), Role::Waiting);
+    y + 1
 }

@@ -87,8 +87,8 @@ fn resources(frame: &Frame, canvas: &mut Canvas, y: u16) -> u16 {
             format!("most {} {}", per_cent(view.busiest), view.at)
         };
         let wait = view.wait.filter(|cycles| *cycles >= 0.1);
-        let wait = wait.map_or_else(String::new, |cycles| format!(", wait {cycles:.1}"));
-        canvas.field(34, row, canvas.width().saturating_sub(35), &format!("{of}{wait}"), Role::Dim);
+        let wait = wait.map_or_else(String::new, |cycles| format!("wait {cycles:.1}, "));
+        canvas.field(34, row, canvas.width().saturating_sub(35), &format!("{wait}{of}"), Role::Dim);
         row += 1;
     }
     row
@@ -199,8 +199,12 @@ const SIZES: [Size; 3] = [|most| format!("/{most}"), ROUNDED, |_| String::new()]
 
 /// What waits for the link, and what waits in each of the buffers behind it.
 fn waiting(link: &LinkView, size: Size) -> String {
+    let queued = counts(&link.queued);
+    if link.buffered.iter().all(|(_, used, most)| (*used, *most) == (0, 0)) {
+        return format!("q {queued} no buffers");
+    }
     let each = link.buffered.iter().map(|(_, used, most)| format!("{used}{}", size(*most)));
-    format!("q {} b {}", counts(&link.queued), each.collect::<Vec<_>>().join(" "))
+    format!("q {queued} b {}", each.collect::<Vec<_>>().join(" "))
 }
 
 /// All that waits for the link, and the fullest of the buffers.

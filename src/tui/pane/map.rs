@@ -209,6 +209,11 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
+    /// The letters alone, with the sign that a name would have.
+    fn marked(&self) -> String {
+        if self.node.touched { "▸".to_owned() + self.brief.trim_start() } else { self.brief.clone() }
+    }
+
     /// The name of the node; returns the column after it.
     fn label(&self, canvas: &mut Canvas, x: u16, y: u16) -> u16 {
         let role = if self.node.touched { Role::Changed } else { Role::Text };
@@ -324,17 +329,18 @@ impl Column {
         if nodes.len() > DENSE {
             return (self.strip(canvas, y, prefix, (frame, nodes)), vec![self.centre()]);
         }
-        let letters: usize = cells.iter().map(|cell| cell.brief.width()).sum();
+        let letters: usize = cells.iter().map(|cell| cell.marked().width()).sum();
         let prefix = if prefix.width() + 1 + letters <= room { prefix } else { "" };
         let begin = self.start(letters + prefix.width() + 1);
         let start = canvas.text(begin, y, prefix, Role::Dim) + u16::from(!prefix.is_empty());
         let (mut x, mut row) = (start, y);
         for cell in &cells {
-            if usize::from(x - self.x) + cell.brief.width() > room && x > start {
+            let letters = cell.marked();
+            if usize::from(x - self.x) + letters.width() > room && x > start {
                 (x, row) = (start, row + 1);
             }
             let left = (self.x + self.width).saturating_sub(x + 1);
-            x = plain(canvas, (x, row), cell.node, &fit(&crowded(&cell.brief, left), left), cell.role);
+            x = plain(canvas, (x, row), cell.node, &fit(&crowded(&letters, left), left), cell.role);
         }
         (row + 1, vec![self.centre()])
     }
@@ -352,7 +358,8 @@ impl Column {
             canvas.text(self.start(prefix.width() + usize::from(gap) + across), y, prefix, Role::Dim) + gap;
         for (nth, node) in nodes.iter().enumerate() {
             let at = (start + (nth % across) as u16, y + (nth / across) as u16);
-            plain(canvas, at, node, letter(node).encode_utf8(&mut [0; 4]), role(frame, node));
+            let role = if node.touched { Role::Changed } else { role(frame, node) };
+            plain(canvas, at, node, letter(node).encode_utf8(&mut [0; 4]), role);
         }
         y + nodes.len().div_ceil(across) as u16
     }
@@ -475,7 +482,7 @@ fn holders(owner: Option<&str>, sharers: &[String]) -> String {
 /// Holders that do not fit stand without commas, if each is a digit: `{0!123}`.
 fn crowded(letters: &str, room: u16) -> String {
     let digits = |part: &str| part.trim_end_matches('!').len() < 2;
-    let short = letters.trim_matches(['{', '}']).split(',').all(digits);
+    let short = letters.trim_matches(['▸', '{', '}']).split(',').all(digits);
     if short && letters.width() > usize::from(room) { letters.replace(',', "") } else { letters.to_owned() }
 }
 

@@ -7,7 +7,7 @@ use crate::debug::frame::map::Map;
 use crate::model::link_view::{LinkView, PacketView};
 use crate::model::message::Network;
 
-use super::{map_switch, per_cent};
+use super::per_cent;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, fit};
@@ -22,7 +22,7 @@ const MOST: u16 = 4;
 
 /// The links to draw and their rows.
 fn placed<'a>(map: &'a Map, centres: &[(&str, u16)]) -> Vec<(&'a LinkView, u16)> {
-    let all: Vec<&LinkView> = map.links.iter().filter(|link| map_switch::port(link).is_none()).collect();
+    let all: Vec<&LinkView> = map.links.iter().filter(|link| port(link).is_none()).collect();
     let of_all = rows(&all, centres);
     if of_all.iter().all(|row| *row < MOST) {
         return all.into_iter().zip(of_all).collect();
@@ -152,6 +152,19 @@ fn label(frame: &Frame, link: &LinkView) -> String {
     let path = frame.info.components.path(link.link);
     let name = if path.contains("gpu") { path.rsplit('.').next() } else { path.strip_prefix("link.") };
     format!(" {} {} ", name.unwrap_or(path), per_cent(link.lately()))
+}
+
+/// The name that a switch has as the end of a link.
+pub const SWITCH: &str = "switch";
+
+/// The device whose link to the switch it is, and whether it leads there.
+#[must_use]
+pub fn port(link: &LinkView) -> Option<(&str, bool)> {
+    match (link.ends.0.as_str(), link.ends.1.as_str()) {
+        (device, SWITCH) => Some((device, true)),
+        (SWITCH, device) => Some((device, false)),
+        _ => None,
+    }
 }
 
 /// A packet in few words.

@@ -12,29 +12,16 @@ use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, fit};
 
-/// The name that a switch has as the end of a link.
-const SWITCH: &str = "switch";
-
-/// The device whose link to the switch it is, and whether it leads there.
-#[must_use]
-pub fn port(link: &LinkView) -> Option<(&str, bool)> {
-    match (link.ends.0.as_str(), link.ends.1.as_str()) {
-        (device, SWITCH) => Some((device, true)),
-        (SWITCH, device) => Some((device, false)),
-        _ => None,
-    }
-}
-
 /// Rows that the switch takes.
 #[must_use]
 pub fn height(map: &Map) -> u16 {
-    if map.links.iter().any(|link| port(link).is_some()) { 3 } else { 0 }
+    if map.links.iter().any(|link| map_rail::port(link).is_some()) { 3 } else { 0 }
 }
 
 /// Draws the switch from row `y` on, under devices with their columns and widths, and returns the row after it.
 pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, places: &[(&str, u16, u16)]) -> u16 {
     for link in &frame.map.links {
-        let Some((device, out)) = port(link) else { continue };
+        let Some((device, out)) = map_rail::port(link) else { continue };
         let Some((_, x, width)) = places.iter().find(|(name, ..)| *name == device) else { continue };
         let room = width.saturating_sub(1);
         let text = fit(&told(link, out, room), room);

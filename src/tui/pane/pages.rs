@@ -4,21 +4,13 @@
 use crate::debug::frame::text::plural;
 use crate::debug::frame::{Frame, hardware};
 use crate::model::address::Address;
-use crate::model::component::ComponentKind;
-use crate::model::inspect::WaitLink;
-use crate::model::page_view::{FaultView, Mover, PageCell, PageStand, PagesView};
+use crate::model::page_view::{Mover, PageCell, PageStand, PagesView};
 
 use super::page_grid::{self, Cell};
 use super::{fault, homes, permissions};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
-
-/// Far-faults that are listed, at most.
-const LISTED: usize = 32;
-
-/// So many are told whole.
-const FEW: usize = 2;
 
 #[must_use]
 pub fn title(frame: &Frame) -> String {
@@ -83,7 +75,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     y = page_grid::draw(canvas, y, &gpu.cells, cell);
     y = selected(frame, canvas, y, gpu);
     y = driver(frame, canvas, y, gpu);
-    y = faults(frame, canvas, y, &gpu.faults);
+    y = fault::faults(frame, canvas, y, &gpu.faults);
     y
 }
 
@@ -101,19 +93,6 @@ fn selected(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 
     let text = format!("selected: {pages}: {}", gpu.name_of(cell.stand));
     canvas.field(1, y, canvas.width().saturating_sub(1), &text, Role::Text);
     y + 1
-}
-
-/// Faults under way; a few are told whole, many have a row each.
-pub(super) fn faults(frame: &Frame, canvas: &mut Canvas, y: u16, faults: &[FaultView]) -> u16 {
-    let mut y = y;
-    for fault in faults.iter().take(LISTED) {
-        y = waiting(frame, canvas, y, fault, faults.len() <= FEW);
-    }
-    if faults.len() > LISTED {
-        canvas.text(1, y, &format!("and {} faults more", faults.len() - LISTED), Role::Dim);
-        y += 1;
-    }
-    y
 }
 
 fn role(stand: PageStand) -> Role {
@@ -176,25 +155,4 @@ fn transferred(gpu: &PagesView, cycle: u64) -> [String; 3] {
         format!("{short}, {evicted} evicted, {free} free before"),
         format!("{short}, {evicted} evicted, {free} free"),
     ]
-}
-
-/// A far-fault under way: its last stage and what it waits for; of one that a TLB has to replay only that, since the rest is about another page.
-fn waiting(frame: &Frame, canvas: &mut Canvas, y: u16, fault: &FaultView, whole: bool) -> u16 {
-    let stage = fault.steps.last().map_or("", |step| step.step.name());
-    let is_unit = |link: &WaitLink| {
-        let part = frame.info.components.get(link.at);
-        part.is_some_and(|part| part.kind == ComponentKind::Cu)
-    };
-    let replays = fault.waits.first().filter(|link| is_unit(link));
-    let waits = replays
-        .or(fault.waits.last())
-        .map_or_else(String::new, |link| format!(": {} {}", frame.info.components.path(link.at), link.text));
-    let room = canvas.width().saturating_sub(1);
-    canvas.item(1, y, room, fault::target(fault));
-    if whole {
-        let text = format!("page {} ({}) {stage}{waits}", fault.page, fault.range.start);
-        return canvas.paragraph(1, y, &text, Role::Waiting);
-    }
-    canvas.field(1, y, room, &format!("page {} {stage}{waits}", fault.page), Role::Waiting);
-    y + 1
 }

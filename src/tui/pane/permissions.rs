@@ -4,8 +4,8 @@ use crate::debug::frame::Frame;
 use crate::model::page_view::{PermissionCell, PermissionsView};
 use crate::model::paging::Permission;
 
+use super::fault::faults;
 use super::page_grid::{self, Cell};
-use super::pages::faults;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;

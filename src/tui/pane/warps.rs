@@ -4,7 +4,8 @@ use crate::debug::frame::Frame;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{AgentView, WarpState, WarpView};
 
-use super::{age, crowd};
+use super::age;
+use super::crowd::{self, role};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
@@ -70,21 +71,6 @@ fn each(frame: &Frame, canvas: &mut Canvas, y: u16, agent: &AgentView) {
 fn names_width(frame: &Frame) -> u16 {
     let names = &frame.info.components;
     frame.agents.iter().map(|agent| names.path(agent.agent).len()).max().unwrap_or(4).min(14) as u16
-}
-
-pub(super) fn role(state: WarpState) -> Role {
-    match state {
-        WarpState::None | WarpState::Done => Role::Dim,
-        WarpState::Ready | WarpState::Running => Role::Good,
-        WarpState::Memory
-        | WarpState::Fence
-        | WarpState::Barrier
-        | WarpState::Translation
-        | WarpState::SimdFull => Role::Waiting,
-        WarpState::MshrFull | WarpState::LinkFull | WarpState::FarFault | WarpState::ProtectionFault => {
-            Role::Bad
-        }
-    }
 }
 
 fn strip(frame: &Frame, canvas: &mut Canvas, x: u16, y: u16, agent: &AgentView, width: u16) {

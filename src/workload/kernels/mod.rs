@@ -70,6 +70,7 @@ mod testing;
 mod tiles;
 mod transpose;
 mod transpose_float4;
+mod transpose_shape;
 mod vector_add;
 mod volume;
 mod xsbench;

@@ -6,6 +6,7 @@ use super::array::Array;
 use super::common::{self, Phase, Phases, Scale};
 use super::parameter::{Kind, ParameterDefinition, Values};
 use super::transpose_float4::TransposeFloat4;
+use super::transpose_shape::{NAME, Shape};
 use super::{Definition, single};
 use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
@@ -14,7 +15,7 @@ use crate::model::operation::Operation;
 use crate::workload::{Kernel, TaskKind, lanes};
 
 pub const DEFINITION: Definition = Definition {
-    name: "transpose",
+    name: NAME,
     title: "Matrix transpose: neighbouring lanes store a row apart; blocks that write a page come from all over",
     source: "AMD APP SDK 2.5, MatrixTranspose_Kernels.cl; variant float4: MGPUSim, \
              amdappsdk/matrixtranspose; UMH (2016), Table I: 1024 x 1024",
@@ -57,40 +58,6 @@ pub const DEFINITION: Definition = Definition {
     shared: &common::computing(20),
     build,
 };
-
-/// What both variants are told.
-#[derive(Debug)]
-pub struct Shape {
-    /// Columns and rows, in what a lane accesses at once.
-    pub width: u64,
-    pub height: u64,
-    /// Threads along each side of a workgroup.
-    pub edge: u64,
-    pub wavefront: u32,
-    pub input: Array,
-    pub output: Array,
-    pub phases: Phases,
-    pub launch: u64,
-    pub store: AccessKind,
-    pub seed: u64,
-}
-
-impl Shape {
-    /// Local x and y of a lane, if it is in its workgroup.
-    pub fn local(&self, warp: u32, lane: u32) -> Option<(u64, u64)> {
-        let thread = u64::from(warp).checked_mul(u64::from(self.wavefront))?.checked_add(u64::from(lane))?;
-        let (x, y) = (thread.checked_rem(self.edge)?, thread.checked_div(self.edge)?);
-        (y < self.edge).then_some((x, y))
-    }
-
-    pub fn warps_per_block(&self) -> u32 {
-        (self.edge * self.edge).div_ceil(u64::from(self.wavefront)) as u32
-    }
-
-    pub fn footprint(&self) -> Vec<Range> {
-        [&self.input, &self.output].into_iter().flat_map(Array::ranges).collect()
-    }
-}
 
 #[derive(Debug)]
 struct Transpose {

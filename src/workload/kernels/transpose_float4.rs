@@ -1,7 +1,7 @@
 //! The transpose of a square matrix in 4 x 4 pieces per thread, its blocks dealt diagonally.
 
 use super::common::{self, Phase};
-use super::transpose::{DEFINITION, Shape};
+use super::transpose_shape::{NAME, Shape};
 use crate::model::access::AccessKind;
 use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
@@ -42,7 +42,7 @@ impl TransposeFloat4 {
 
 impl Kernel for TransposeFloat4 {
     fn name(&self) -> &'static str {
-        DEFINITION.name
+        NAME
     }
     fn blocks(&self) -> u64 {
         self.across() * self.across()

@@ -341,8 +341,8 @@ fn wrong_input_is_refused() {
         ),
         (&["run", "umh/fig5-c", "--sample", "100", "--columns", "gpu9.*"], "no column is called gpu9.*"),
         (
-            &["run", "umh/fig5-c", "--break", "occupancy of gpu0.l2.0"],
-            "did you mean `if occupancy of gpu0.l2.0 is ...`?",
+            &["run", "umh/fig5-c", "--break", "occupancy of gpu0.l2.0.mshr"],
+            "did you mean `if occupancy of gpu0.l2.0.mshr is ...`?",
         ),
         (&["stress"], "MACHINE"),
         (&["run", "debugging/two-wait", "--dot", "/no/such/folder/x.dot"], "/no/such/folder/x.dot"),

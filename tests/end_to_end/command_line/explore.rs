@@ -280,11 +280,11 @@ fn who_can_wait_for_ever_is_looked_for_where_all_states_are_there() {
     assert_eq!(call(&["replay", &path]).code, Some(0));
     let made = call(&["run", &path]);
     assert!(made.code == Some(1) && made.stdout.contains("found starvation: "), "{made:?}");
-    // Nothing in the machine says so: who opens the recording is told.
+    // Nothing in the machine says so: who opens the recording is told, and so is who comes there again.
     let told = run(umscope(), &["debug", &path, "--no-tui"], "reverse-step\nstep\n");
     assert_eq!(
         told.stdout.matches("found: starvation: an access of gpu0.cu2.l1 waits").count(),
-        1,
+        2,
         "{told:?}"
     );
 }

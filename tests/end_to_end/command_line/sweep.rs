@@ -377,10 +377,12 @@ fn workloads_can_be_swept_over_machines_and_scales() {
                 set.scale = [1024, 4096]\n";
     let folder = Folder::new(text);
     let rows = rows(&folder.whole());
-    let told: Vec<String> =
-        rows.iter().map(|row| format!("{} {}", row["scenario"], row["set"]["scale"])).collect();
+    let told: Vec<String> = rows
+        .iter()
+        .map(|row| format!("{} {} {}", row["scenario"], row["machine"], row["set"]["scale"]))
+        .collect();
     assert_eq!(told.len(), 8);
-    assert_eq!(told[2], "\"workloads/umh/mt on baseline-zerocopy-1gpu-nvlink\" 1024");
+    assert_eq!(told[2], "\"workloads/umh/mt\" \"baseline-zerocopy-1gpu-nvlink\" 1024");
     assert!(rows[0]["accesses"].as_u64() > rows[1]["accesses"].as_u64(), "{told:?}");
     let alone = document(&[
         "run",

@@ -1,8 +1,8 @@
 //! What the session knows: position, breakpoints, bookmarks, displays; and what the machine counts.
 
 use super::cut;
-use crate::config::document::sets_the_same;
 use crate::config::machine_keys;
+use crate::config::names::sets_the_same;
 use crate::debug::bookmark::Bookmark;
 use crate::debug::command::Arguments;
 use crate::debug::session::Session;
