@@ -4,7 +4,8 @@ use clap::{Args, ValueEnum};
 
 use crate::diagnostic::{self, Diagnostic};
 use crate::query::parse_number;
-use crate::scenario::{CYCLES, MOST_SCALE, fault_table};
+use crate::scenario::{CYCLES, fault_table};
+use crate::workload::kernels::MOST_SCALE;
 
 /// What is run.
 #[derive(Clone, Debug, Args)]

@@ -12,7 +12,7 @@ use super::drive::drive;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::outputs::{Outputs, Replaces};
-use super::run::status;
+use super::run::{say_failures, status};
 use super::work::{self, Work};
 use crate::diagnostic::Diagnostic;
 use crate::machine::Machine;
@@ -20,7 +20,6 @@ use crate::model::inspect::Inspect;
 use crate::model::record::Record;
 use crate::query::Filter;
 use crate::report::export::{Csv, Export as Exporter, Mermaid, Perfetto, UvmFaults, Vcd};
-use crate::scenario::Report;
 
 /// Write what happens in a run for other tools
 ///
@@ -138,7 +137,7 @@ impl Export {
         work::trusted(&workload)?;
         let closed = out.is_closed();
         let status = status(&report, closed);
-        tell(&report);
+        say_failures(&report);
         if status == Status::Interrupted && out.is_held_back() {
             say("interrupted: nothing was written");
             return Ok(status);
@@ -157,11 +156,4 @@ impl Export {
 fn choose<'a>(records: &'a [Record], filter: Option<&Filter>, machine: &Machine) -> Vec<(bool, &'a Record)> {
     let meant = |record: &Record| filter.is_none_or(|filter| filter.matches(record, machine.components()));
     records.iter().map(|record| (meant(record), record)).collect()
-}
-
-/// Says what failed.
-fn tell(report: &Report) {
-    for failure in &report.failures {
-        say(format_args!("failed at event {}, cycle {}: {}", failure.event, failure.cycle, failure.message));
-    }
 }

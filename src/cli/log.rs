@@ -9,7 +9,7 @@ use super::drive::drive;
 use super::exit::{Ended, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
-use super::run::status;
+use super::run::{say_failures, status};
 use super::work::{self, Work};
 use crate::debug::describe;
 use crate::diagnostic::Diagnostic;
@@ -98,12 +98,7 @@ impl Log {
         if told == 0 && is_over {
             say("no record matches");
         }
-        for failure in &report.failures {
-            say(format_args!(
-                "failed at event {}, cycle {}: {}",
-                failure.event, failure.cycle, failure.message
-            ));
-        }
+        say_failures(&report);
         if matches!(report.ended, scenario::Ended::Stuck(_)) {
             say(format_args!("umscope run {} tells what can go on no more, and why", work.name));
         }

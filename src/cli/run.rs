@@ -316,6 +316,13 @@ fn about(machine: &str, spec: &MachineSpec) -> String {
     name + &spec.protocol_names()
 }
 
+/// Says what failed.
+pub fn say_failures(report: &Report) {
+    for failure in &report.failures {
+        say(format_args!("failed at event {}, cycle {}: {}", failure.event, failure.cycle, failure.message));
+    }
+}
+
 /// The status that tells how a run went.
 pub fn status(report: &Report, stopped: bool) -> Status {
     if !report.passed {

@@ -12,8 +12,8 @@ use super::interrupt::Interrupt;
 use super::outputs::{Outputs, Replaces};
 use super::progress::Progress;
 use super::work::Work;
-use crate::debug::frame::text::plural;
 use crate::diagnostic::Diagnostic;
+use crate::model::text::plural;
 use crate::report::number::grouped;
 use crate::scenario::shrink::{Extent, Shrinker};
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::diagnostic::Diagnostic;
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::protocol::table::{Cell, Next, Step};
@@ -39,6 +40,15 @@ pub(super) struct CellError {
 }
 
 impl CellError {
+    /// What is wrong, at a place that is told as `at` says.
+    pub fn told(self, at: impl FnOnce(String) -> Diagnostic) -> Box<Diagnostic> {
+        let complaint = Diagnostic { expected: self.expected, ..at(self.message) };
+        Box::new(match self.word {
+            Some((word, candidates)) => complaint.nearest(&word, candidates),
+            None => complaint,
+        })
+    }
+
     fn new(span: Range<usize>, message: impl Into<String>, expected: Option<String>) -> Self {
         Self { span, message: message.into(), expected, word: None }
     }

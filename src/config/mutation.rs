@@ -172,12 +172,7 @@ impl Reader<'_> {
         cell::parse(value, action, &states).map_err(|error| {
             let start = self.at + at;
             let place = start + error.span.start..start + error.span.end;
-            let mut complaint = Diagnostic::new(error.message).at(self.source, place);
-            complaint.expected = error.expected;
-            Box::new(match error.word {
-                Some((word, candidates)) => complaint.nearest(&word, candidates),
-                None => complaint,
-            })
+            error.told(|message| Diagnostic::new(message).at(self.source, place))
         })
     }
 

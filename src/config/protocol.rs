@@ -198,12 +198,7 @@ impl<'a> Reader<'a> {
             let (Some(given), Some(cell)) = (given, cells.get_mut(action.index())) else { continue };
             *cell = cell::parse(&given.value, action, &self.states).map_err(|error| {
                 let span = self.inside(given, &error.span);
-                let mut complaint = self.document.complain(Some(&span), error.message);
-                complaint.expected = error.expected;
-                Box::new(match error.word {
-                    Some((word, candidates)) => complaint.nearest(&word, candidates),
-                    None => complaint,
-                })
+                error.told(|message| self.document.complain(Some(&span), message))
             })?;
         }
         Ok(cells)

@@ -5,12 +5,12 @@
 use std::collections::VecDeque;
 
 use super::describe;
-use super::frame::text::plural;
 use super::subject::Subject;
 use super::timeline::Timeline;
 use crate::machine::{Machine, StepOutcome};
 use crate::model::message::Message;
 use crate::model::record::{Record, Records, What};
+use crate::model::text::plural;
 use crate::model::time::EventNumber;
 
 /// Records of each run shown before they part, and after.

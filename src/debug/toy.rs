@@ -183,7 +183,6 @@ impl Inspect for Toy {
             doing: None,
             since: None,
             units: Vec::new(),
-            unit_count: 1,
             dirty: None,
             here: None,
             granule: 1,

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::consistency::Consistency;
 use super::{Machine, Transaction, Violation};
-use crate::model::access::{Access, AccessKind};
+use crate::model::access::AccessKind;
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::inspect::Inspect;
@@ -186,12 +186,7 @@ impl Machine {
             _ => None,
         };
         if completion.kind.writes() {
-            let access = Access {
-                kind: completion.kind,
-                range: completion.range,
-                bytes: completion.wrote.clone(),
-                mask: completion.mask.clone(),
-            };
+            let access = completion.access();
             for run in access.runs() {
                 checker.store(completion.node, run, access.bytes_of(run), completion.coherent);
             }

@@ -103,12 +103,7 @@ impl Machine {
             (false, true) => Kept::Privately,
             (false, false) => Kept::BySoftware,
         };
-        let access = Access {
-            kind: completion.kind,
-            range: completion.range,
-            bytes: completion.wrote.clone(),
-            mask: completion.mask.clone(),
-        };
+        let access = completion.access();
         let is_home = self.fixed.shares_home
             || self.fixed.components.is_host(completion.node)
             || self.agents.len() == self.fixed.gpu_agents.iter().flatten().count();

@@ -143,8 +143,6 @@ pub struct BlockView {
     pub since: Option<Tick>,
     /// Directory entries of its units (the children's blocks), ascending; only units somebody holds.
     pub units: Vec<UnitView>,
-    /// Number of units in the block.
-    pub unit_count: u32,
     /// Dirty bits, one per `granule` bytes.
     pub dirty: Option<Bits>,
     /// The bytes that are here, where not all are: a bit as in `dirty`.
@@ -314,8 +312,6 @@ pub struct PartitionView {
 /// The memory controller of a node, if it keeps a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryView {
-    /// Bytes of a row buffer.
-    pub row_bytes: u32,
     /// Requests that wait.
     pub reads: u32,
     pub writes: u32,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::homes::Homes;
 use super::permissions::Permissions;
-use crate::model::access::{AccessKind, Bytes};
+use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
@@ -42,6 +42,14 @@ pub struct Completion {
     pub mask: Option<Arc<Bits>>,
     /// A non-coherent store that stayed one, or became coherent because the mask is too coarse.
     pub coherent: bool,
+}
+
+impl Completion {
+    /// It as it was issued, with what it stored in place of what it was to.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        Access { kind: self.kind, range: self.range, bytes: self.wrote.clone(), mask: self.mask.clone() }
+    }
 }
 
 /// What a node has performed for somebody above who is not told yet.

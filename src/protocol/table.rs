@@ -340,19 +340,13 @@ impl Table {
     /// The state of a node in `own` after dirty bytes of a child that was in `child` were merged.
     #[must_use]
     pub fn merged(&self, child: State, own: State) -> State {
-        self.merge
-            .iter()
-            .find(|(from, before, _)| *from == child && *before == own)
-            .map_or(own, |(_, _, after)| *after)
+        after(&self.merge, child, own)
     }
 
     /// The same after the answer to a probe.
     #[must_use]
     pub fn merged_answer(&self, child: State, own: State) -> State {
-        self.answer_merge
-            .iter()
-            .find(|(from, before, _)| *from == child && *before == own)
-            .map_or(own, |(_, _, after)| *after)
+        after(&self.answer_merge, child, own)
     }
 
     /// Whether anybody keeps account of who has copies.
@@ -371,4 +365,10 @@ impl Table {
             _ => &[],
         }
     }
+}
+
+/// The state after dirty bytes of a child were merged, where a list of the child's, its own before and its own after has them.
+fn after(merges: &[(State, State, State)], child: State, own: State) -> State {
+    let found = merges.iter().find(|(from, before, _)| *from == child && *before == own);
+    found.map_or(own, |(_, _, after)| *after)
 }

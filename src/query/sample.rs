@@ -86,7 +86,6 @@ impl Sample {
             doing: None,
             since: None,
             units: Vec::new(),
-            unit_count: 1,
             dirty: None,
             here: None,
             granule: 1,

@@ -36,11 +36,10 @@ pub use draft::Draft;
 pub use expectation::{Condition, Expectation, Matching, When};
 pub use exploration::Alphabet;
 pub use narration::{Ask, Due, Moment, Narrator, Say, Told};
-pub use prepare::{Break, CYCLES, FARTHEST, Options, Prepared, Scenario};
+pub use prepare::{Break, CYCLES, FARTHEST, Options, Prepared, Scenario, max_cycles};
 pub use prose::flow;
 pub use runner::{Report, Runner};
 pub use setup::fault_table;
-pub use work::MOST_SCALE;
 
 /// The JSON schema of scenario files.
 #[must_use]

@@ -430,13 +430,20 @@ impl Scenario {
     fn max_cycles(&self) -> Result<u64> {
         let long = self.work.has_kernels() || self.file.trace.is_some();
         let default = if long { MOST_CYCLES.1 } else { MOST_CYCLES.0 };
-        let Some(given) = &self.file.max_cycles else { return Ok(default) };
-        if CYCLES.contains(&given.value) {
-            return Ok(given.value);
-        }
-        let error = self.document.complain(Some(&given.span), format!("max-cycles is {}", given.value));
-        Err(error.expected(format!("{} to {} GPU core cycles", CYCLES.start(), CYCLES.end())).into())
+        self.file.max_cycles.as_ref().map_or(Ok(default), |given| max_cycles(given, &self.document))
     }
+}
+
+/// What a file gives as `max-cycles`.
+///
+/// # Errors
+/// If it is none of [`CYCLES`].
+pub fn max_cycles(given: &At<u64>, document: &Document) -> Result<u64> {
+    if CYCLES.contains(&given.value) {
+        return Ok(given.value);
+    }
+    let error = document.complain(Some(&given.span), format!("max-cycles is {}", given.value));
+    Err(error.expected(format!("{} to {} GPU core cycles", CYCLES.start(), CYCLES.end())).into())
 }
 
 impl Prepared {

@@ -13,7 +13,7 @@ use crate::model::inspect::Inspect;
 use crate::model::operation::Operation;
 use crate::model::units::Size;
 use crate::query::Text;
-use crate::workload::kernels::{self, Parameter, Parameters, Value};
+use crate::workload::kernels::{self, MOST_SCALE, Parameter, Parameters, Value};
 use crate::workload::{Task, TaskKind, Workload};
 
 use super::access::Accesses;
@@ -21,9 +21,6 @@ use super::file::{KernelFile, ScenarioFile};
 use super::instruction as instructions;
 use super::place::Place;
 use super::values::{Given, NumberOrText, Texts};
-
-/// The largest `scale`: beyond this nothing is left of any data.
-pub const MOST_SCALE: u64 = 1 << 30;
 
 /// What a task does, before the machine's components are known.
 #[derive(Clone, Debug)]

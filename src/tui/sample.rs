@@ -88,7 +88,6 @@ impl Sample {
             doing: None,
             since: None,
             units: Vec::new(),
-            unit_count: 1,
             dirty: Some(Bits::new(len)),
             here: None,
             granule: 1,
@@ -369,7 +368,6 @@ impl Inspect for Sample {
             },
             "gpu0.smd0" => BlockView {
                 units: self.holders(None, &["gpu0.l2.0"], 64),
-                unit_count: 64,
                 ..self.view("gpu0.smd0", 4096, Some(S))
             },
             "gpu0.l2.0" => BlockView {

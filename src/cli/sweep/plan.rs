@@ -19,7 +19,7 @@ use crate::config::settings::{SetValue, Setting};
 use crate::config::sweep_file::SweepFile;
 use crate::config::{self, Document, Kind};
 use crate::diagnostic::{Diagnostic, Result, Source};
-use crate::scenario::{CYCLES, Prepared};
+use crate::scenario::{Prepared, max_cycles};
 
 /// Points that a sweep may have.
 const MOST_POINTS: usize = 100_000;
@@ -384,12 +384,8 @@ fn at(name: &At<String>, document: &Document, mut error: Box<Diagnostic>) -> Box
 }
 
 fn changes(file: &SweepFile, document: &Document) -> Result<Changes> {
-    if let Some(cycles) = file.max_cycles.as_ref().filter(|cycles| !CYCLES.contains(&cycles.value)) {
-        let error = document.complain(Some(&cycles.span), format!("max-cycles is {}", cycles.value));
-        return Err(error.expected(format!("{} to {} GPU core cycles", CYCLES.start(), CYCLES.end())).into());
-    }
     Ok(Changes {
-        max_cycles: file.max_cycles.as_ref().map(|cycles| cycles.value),
+        max_cycles: file.max_cycles.as_ref().map(|given| max_cycles(given, document)).transpose()?,
         checks: file.checks.map(|on| if on { Switch::On } else { Switch::Off }),
         ..Changes::default()
     })

@@ -4,11 +4,11 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use super::{Arguments, Command, Completes, Effect, Group};
-use crate::debug::frame::text::plural;
 use crate::debug::lesson::Lesson;
 use crate::debug::question::Asked;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
+use crate::model::text::plural;
 use crate::model::time::EventNumber;
 
 pub const SAVE: Command = Command {

@@ -10,10 +10,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::{Arguments, Command, Completes, Effect, Group};
-use crate::debug::frame::text::plural;
 use crate::debug::job::Job;
 use crate::debug::session::Session;
 use crate::diagnostic::{Result, cannot, try_out};
+use crate::model::text::plural;
 use crate::scenario::shrink::Shrinker;
 use crate::scenario::{Options, Scenario};
 

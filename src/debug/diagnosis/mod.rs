@@ -18,10 +18,10 @@ mod trace;
 
 use std::collections::BTreeSet;
 
-use super::frame::text::plural;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::message::TxnNumber;
+use crate::model::text::plural;
 use crate::model::time::EventNumber;
 use crate::model::wait::{Party, Wait};
 use graph::Graph;

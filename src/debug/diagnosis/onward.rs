@@ -7,11 +7,11 @@ use rustc_hash::FxHasher;
 
 use super::graph::Graph;
 use super::{Diagnosis, Sentence, Verdict};
-use crate::debug::frame::text::plural;
 use crate::machine::{Machine, StepOutcome};
 use crate::model::inspect::{Inspect, WarpState};
 use crate::model::message::TxnNumber;
 use crate::model::record::{Records, What};
+use crate::model::text::plural;
 use crate::model::wait::Party;
 
 /// Events that a fork is run on, at most.

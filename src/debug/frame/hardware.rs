@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::text::plural;
 use crate::model::address::Range;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{CacheView, PartitionView};
 use crate::model::link_view::LinkView;
 use crate::model::page_view::{CopyView, PageMove, PagesView};
+use crate::model::text::plural;
 use crate::model::time::TimeBase;
 use crate::model::ways::WayStep;
 

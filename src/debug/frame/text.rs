@@ -12,7 +12,7 @@ use crate::model::sectors::Sectors;
 use crate::model::state::Action;
 use crate::model::tags::{TagOutcome, TagRecord, TagView};
 use crate::model::text::hex_head;
-pub use crate::model::text::plural;
+use crate::model::text::plural;
 use crate::model::time::TimeBase;
 use crate::model::wait::WaitLink;
 

@@ -235,11 +235,22 @@ impl Builder<'_> {
             } else {
                 (self.socket_links(here, there), self.socket_links(there, here))
             };
-            let first = self.configs.get(child).map_or(0, |(config, _)| config.parents.len() as u32);
-            self.connect(child, parents, dealing, links);
-            if let Some((config, _)) = self.configs.get_mut(child) {
-                config.by_home.push((first, dealing));
-            }
+            self.reach_home(child, parents, dealing, links);
+        }
+    }
+
+    /// Connects a node with its parents of the next home.
+    pub(super) fn reach_home(
+        &mut self,
+        child: usize,
+        parents: &[usize],
+        dealing: Interleave,
+        links: (Path, Path),
+    ) {
+        let first = self.configs.get(child).map_or(0, |(config, _)| config.parents.len() as u32);
+        self.connect(child, parents, dealing, links);
+        if let Some((config, _)) = self.configs.get_mut(child) {
+            config.by_home.push((first, dealing));
         }
     }
 
@@ -248,11 +259,7 @@ impl Builder<'_> {
         for (home, parents) in homes.iter().enumerate() {
             let (down, up) = self.host_links(home as u32);
             for &top in tops {
-                let first = self.configs.get(top).map_or(0, |(config, _)| config.parents.len() as u32);
-                self.connect(top, parents, dealing, (up, down));
-                if let Some((config, _)) = self.configs.get_mut(top) {
-                    config.by_home.push((first, dealing));
-                }
+                self.reach_home(top, parents, dealing, (up, down));
             }
         }
     }

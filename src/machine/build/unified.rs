@@ -121,15 +121,6 @@ impl Builder<'_> {
         (self.wire(None, latency).into(), self.wire(None, latency).into())
     }
 
-    /// Connects a node with its parents of the next home.
-    fn reach_home(&mut self, child: usize, parents: &[usize], dealing: Interleave, links: (Path, Path)) {
-        let first = self.configs.get(child).map_or(0, |(config, _)| config.parents.len() as u32);
-        self.connect(child, parents, dealing, links);
-        if let Some((config, _)) = self.configs.get_mut(child) {
-            config.by_home.push((first, dealing));
-        }
-    }
-
     /// The GPU takes no part in the CPU's coherence: its slices do not keep to the protocol of the memories' other children.
     fn apart(&mut self, slices: &[usize], memories: &[usize]) {
         for (&slice, &memory) in slices.iter().zip(memories) {

@@ -304,6 +304,16 @@ impl Machine {
         self.carry_out(gpu, orders, out);
     }
 
+    /// Cores that wait for a page may access it now.
+    pub(super) fn tell_cores(&mut self, cores: &[usize], page: Page, out: &mut Outbox) {
+        for &core in cores {
+            if let Some(agent) = self.agents.get_mut(core) {
+                agent.translated(page, out);
+            }
+            self.wake(core);
+        }
+    }
+
     /// A page is at rest: who waits for it goes on.
     pub(super) fn come_to_rest(&mut self, page: Page, gpu: Option<u32>, out: &mut Outbox) {
         let Some(paging) = self.paging.as_mut().filter(|paging| !paging.only_maps()) else { return };
@@ -316,12 +326,7 @@ impl Machine {
         } else {
             Vec::new()
         };
-        for core in cores {
-            if let Some(agent) = self.agents.get_mut(core) {
-                agent.translated(page, out);
-            }
-            self.wake(core);
-        }
+        self.tell_cores(&cores, page, out);
         if let Some(gpu) = gpu {
             self.recall_at_rest(page);
             return self.part_with(gpu as usize, page, out);

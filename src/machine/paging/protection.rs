@@ -293,12 +293,7 @@ impl Machine {
         protection.used.remove(page);
         let cores = if protection.cores.remove(&page) { paging.cores.clone() } else { Vec::new() };
         let units: Vec<_> = paging.gpus.iter_mut().map(|one| one.gmmu.arrived(page)).collect();
-        for core in cores {
-            if let Some(agent) = self.agents.get_mut(core) {
-                agent.translated(page, out);
-            }
-            self.wake(core);
-        }
+        self.tell_cores(&cores, page, out);
         for (gpu, units) in units.iter().enumerate() {
             self.replay_all(gpu, units, page, out);
             self.wake_paging(gpu);

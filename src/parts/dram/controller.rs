@@ -224,7 +224,6 @@ impl Controller {
                 .collect()
         };
         MemoryView {
-            row_bytes: self.timing.row,
             reads: self.channels.iter().map(|channel| channel.reads.len() as u32).sum(),
             writes: self.channels.iter().map(|channel| channel.writes.len() as u32).sum(),
             high_water: self.counters.queue_high_water,

@@ -94,7 +94,6 @@ impl Node {
             doing: busy.first().map(|busy| busy.describe(names)),
             since: busy.first().map(|busy| busy.since),
             units: entry.map(|entry| self.unit_views(entry, pending)).unwrap_or_default(),
-            unit_count: self.config.block / self.config.unit.max(1),
             dirty: entry.filter(|_| !is_root).map(|entry| entry.data.mask.clone()),
             here: entry.and_then(|entry| entry.here.as_deref().cloned()),
             granule: self.config.granule,

@@ -2,9 +2,10 @@
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::directory::DirectoryRow;
-use crate::debug::frame::text::{plural, remote_claim};
+use crate::debug::frame::text::remote_claim;
 use crate::model::inspect::BlockView;
 use crate::model::state::State;
+use crate::model::text::plural;
 
 use super::age;
 use super::directory_columns::{Columns, Window, is_dirty, is_here, sharers, shortened};

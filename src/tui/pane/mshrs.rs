@@ -3,10 +3,10 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::text::plural;
 use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::{MshrEntryView, MshrView};
 use crate::model::tags::TagScore;
+use crate::model::text::plural;
 
 use super::{age, tags, tlbs};
 use crate::tui::target::Target;

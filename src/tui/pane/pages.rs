@@ -1,10 +1,10 @@
 //! Pages: a letter each by where they are, how lately they were used, and what the driver does about them; or by what may be
 //! done with them, where they are taken for read-only.
 
-use crate::debug::frame::text::plural;
 use crate::debug::frame::{Frame, hardware};
 use crate::model::address::Address;
 use crate::model::page_view::{Mover, PageCell, PageStand, PagesView};
+use crate::model::text::plural;
 
 use super::page_grid::{self, Cell};
 use super::{fault, homes, permissions};

@@ -1,8 +1,8 @@
 //! The pending queues of tag miss handlers, and what each request in them waits for.
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::text::plural;
 use crate::model::tags::{TagRequest, TagView};
+use crate::model::text::plural;
 
 use super::age;
 use crate::tui::target::Target;

@@ -1,8 +1,8 @@
 //! TLBs: how full they are, and the translations that they wait for.
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::text::plural;
 use crate::model::page_view::TlbView;
+use crate::model::text::plural;
 
 use super::age;
 use crate::tui::target::Target;

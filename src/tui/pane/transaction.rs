@@ -4,11 +4,12 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::sequence::{Fate, Sequence, SequenceStep, StepKind};
-use crate::debug::frame::text::{self, plural};
+use crate::debug::frame::text;
 use crate::model::component::{Component, ComponentId};
 use crate::model::page_view::FaultView;
 use crate::model::record::by_warp;
 use crate::model::state::Action;
+use crate::model::text::plural;
 
 use super::{age, fault};
 use crate::tui::target::Target;

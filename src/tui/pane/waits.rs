@@ -2,10 +2,10 @@
 
 use super::fault;
 use crate::debug::frame::session::RunState;
-use crate::debug::frame::text::plural;
 use crate::debug::frame::{Frame, Knot};
 use crate::model::inspect::TransactionView;
 use crate::model::page_view::FaultView;
+use crate::model::text::plural;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, wrap};

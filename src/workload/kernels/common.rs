@@ -59,10 +59,13 @@ pub const TIMES: ParameterDefinition = ParameterDefinition {
     kind: Kind::Integer { default: 4, least: 1, most: 1 << 20 },
 };
 
+/// The largest `scale`: beyond this nothing is left of any data.
+pub const MOST_SCALE: u64 = 1 << 30;
+
 pub const SCALE: ParameterDefinition = ParameterDefinition {
     name: "scale",
     about: "the data shrinks by this factor",
-    kind: Kind::PowerOfTwo { default: 1, most: 1 << 30 },
+    kind: Kind::PowerOfTwo { default: 1, most: MOST_SCALE },
 };
 /// For memories that hold a part of the data only.
 pub const PIECES: ParameterDefinition = ParameterDefinition {

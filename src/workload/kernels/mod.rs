@@ -77,6 +77,7 @@ mod xsbench;
 
 use std::sync::Arc;
 
+pub use common::MOST_SCALE;
 pub use parameter::{Kind, Parameter, ParameterDefinition, Parameters, Value};
 
 use self::parameter::Values;

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use super::cut;
 use crate::debug::command::Arguments;
 use crate::debug::describe::{names, optional};
-use crate::debug::frame::text::plural;
 use crate::debug::frame::text::remote_claim;
 use crate::debug::session::Session;
 use crate::debug::subject::Subject;
 use crate::diagnostic::Result;
 use crate::model::address::Address;
 use crate::model::inspect::BlockView;
+use crate::model::text::plural;
 
 /// Blocks looked at, at most.
 const LISTED: usize = 1 << 14;

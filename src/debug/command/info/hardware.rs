@@ -3,7 +3,6 @@
 use super::cut;
 use crate::debug::command::Arguments;
 use crate::debug::frame::crowd::{Crowd, Unit};
-use crate::debug::frame::text::plural;
 use crate::debug::frame::{hardware, text};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
@@ -12,6 +11,7 @@ use crate::model::inspect::{BufferView, WarpState};
 use crate::model::message::Network;
 use crate::model::record::by_warp;
 use crate::model::resource::ResourceView;
+use crate::model::text::plural;
 use crate::query::Pattern;
 
 /// The component that is named, those beneath it or of a pattern, or all.

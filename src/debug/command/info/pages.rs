@@ -3,12 +3,12 @@
 use super::cut;
 use crate::debug::command::Arguments;
 use crate::debug::frame::hardware;
-use crate::debug::frame::text::plural;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::address::{Address, Range};
 use crate::model::page_view::{FaultView, HomesView, Mover, PageStand, PagesView, PermissionsView, TlbView};
 use crate::model::paging::Permission;
+use crate::model::text::plural;
 
 /// The pages of each GPU by what is the matter with them, its driver, and its far-faults; or one page.
 pub(super) fn pages(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
