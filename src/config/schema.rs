@@ -31,6 +31,9 @@ pub fn completed(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
         error.suggestion = Some(format!("did you mean {}?", meant.join(" or ")));
         return error;
     }
+    if !meant.is_empty() {
+        return error;
+    }
     // What `--set` takes for the scenario.
     let first = key.split('.').next().unwrap_or(key).to_owned();
     Box::new(error.nearest(&first, ["scale", "launch", "with"]))

@@ -166,6 +166,7 @@ impl Machine {
             self.plan_task(ready);
         }
         if self.paging.is_some() && self.tasks.all_ended() {
+            self.tell_unused(out);
             self.copy_back(out);
         }
         if self.tags.is_some() && self.tasks.all_ended() {

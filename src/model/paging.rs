@@ -140,10 +140,12 @@ pub enum PageChange {
     Thrash,
     /// It is copied to the host though no GPU has written it.
     Redundant,
+    /// All work has ended, and it was prefetched and never used, though it is still there.
+    Unused,
 }
 
 impl PageChange {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Demanded,
         Self::Prefetched,
         Self::Copied,
@@ -156,6 +158,7 @@ impl PageChange {
         Self::Gone,
         Self::Thrash,
         Self::Redundant,
+        Self::Unused,
     ];
 
     #[must_use]
@@ -173,6 +176,7 @@ impl PageChange {
             Self::Gone => "gone",
             Self::Thrash => "thrash",
             Self::Redundant => "redundant",
+            Self::Unused => "unused",
         }
     }
 }

@@ -394,6 +394,7 @@ fn page_change(change: PageChange) -> &'static str {
         PageChange::Copied => "begins to copy",
         PageChange::CopiedBack => "begins to copy back",
         PageChange::WrittenBack => "begins to write back",
+        PageChange::Unused => "never used",
         other => other.name(),
     }
 }

@@ -104,13 +104,20 @@ fn a_verb_and_its_reverse_undo_each_other() {
             execute(&mut session, forward);
         }
         let here = position(&mut session);
-        // The transaction that one has gone to the end of is that which one goes back to the beginning of.
-        let times = if forward == "finish" { 1 } else { 3 };
-        for _ in 0..times {
+        for _ in 0..3 {
             execute(&mut session, forward);
         }
         assert_ne!(position(&mut session), here, "{forward}");
-        for _ in 0..times {
+        if forward == "finish" {
+            // From the end of a transaction to its beginning, and to its end again.
+            let end = position(&mut session);
+            execute(&mut session, backward);
+            assert_ne!(position(&mut session), end, "{backward}");
+            execute(&mut session, forward);
+            assert_eq!(position(&mut session), end, "{forward}");
+            continue;
+        }
+        for _ in 0..3 {
             execute(&mut session, backward);
         }
         assert_eq!(position(&mut session), here, "{backward}");

@@ -152,6 +152,22 @@ impl Machine {
         out.record(one.ports.driver, self.about_page(page), || What::Page { change, gpu: gpu as u32, set });
     }
 
+    /// All work has ended: tells of the pages that were prefetched for nothing and are still there. Others were told of
+    /// when they went.
+    pub(in crate::machine) fn tell_unused(&self, out: &mut Outbox) {
+        let gpus = self.paging.iter().flat_map(|paging| paging.gpus.iter().enumerate());
+        let listens = out.records.on;
+        for (gpu, one) in gpus.filter(|_| listens) {
+            for page in one.driver.iter().flat_map(|driver| driver.residency.unused().iter()) {
+                out.record(one.ports.driver, self.about_page(page), || What::Page {
+                    change: PageChange::Unused,
+                    gpu: gpu as u32,
+                    set: 0,
+                });
+            }
+        }
+    }
+
     /// Tells of the page walks that began in this event.
     pub(super) fn tell_begun(&self, gpu: usize, out: &mut Outbox) {
         let one = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu));

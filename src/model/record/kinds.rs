@@ -286,7 +286,7 @@ pub const KINDS: &[KindInfo] = &[
                 "change",
                 FieldType::PageChange,
                 "demanded, prefetched, copied, arrived, evicted, taken-back (by a core or another GPU), wasted, written-back, gone, \
-                 thrash or redundant",
+                 thrash, redundant, or unused (prefetched for nothing, and still there when all work has ended)",
             ),
             field("set", FieldType::Number, "number of the transfer set, from 1; none before one is made"),
         ],

@@ -56,3 +56,23 @@ fn a_warp_waits_for_the_page_that_leaves_its_frame() {
     let told = call(&[&["debug", path.to_str().unwrap(), "--no-tui"][..], &commands].concat()).stdout;
     assert!(told.contains("no free frame for it") && told.contains("carries page 0x1 home"), "{told}");
 }
+
+/// Memory suffices, so that nothing is taken out: who prefetched for nothing is told at the end of all work.
+#[test]
+fn what_was_prefetched_and_never_used_is_told_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let text = "machine = 'tiny/paged-1gpu'\n[set]\ngpu.memory.size = '64 KiB'\ngpu.paging.prefetch = 'sequential'\n\
+                gpu.paging.transfer_set = 4\n[[program]]\nby = 'gpu0.cu0'\ndo = ['load 0x5000', 'load 0x2000']\n[[program]]\nid = 'never'\n\
+                after = 'program-1'\ndelay = 100000\nby = 'gpu0.cu0'\ndo = ['load 0x1000']\n";
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let told = call(&["log", path, "--where", "page-move change unused"]).stdout;
+    let pages: Vec<&str> =
+        told.lines().filter_map(|line| line.split("page ").nth(1)?.split(' ').next()).collect();
+    let came = call(&["log", path, "--where", "page-move change prefetched"]).stdout;
+    assert!(pages.contains(&"0x3") && !pages.contains(&"0x2"), "{told}\n{came}");
+    assert_eq!(pages.len() + 2, came.lines().count(), "{told}\n{came}");
+    let stop = call(&["debug", path, "--no-tui", "-x", "break page-move change unused", "-x", "c"]).stdout;
+    assert!(stop.contains("never used"), "{stop}");
+}
