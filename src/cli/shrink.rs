@@ -54,7 +54,15 @@ impl Shrink {
             if interrupt.is_raised() {
                 return Ok(Status::Interrupted);
             }
-            let error = Diagnostic::new(format!("{} does not fail: there is nothing to shrink", work.name));
+            let end = work.recording.as_ref().and_then(|recording| recording.end.as_ref());
+            let error = Diagnostic::new(match end.and_then(|end| end.found.as_ref()) {
+                // Of what never ends there is no run that fails.
+                Some(found) => format!(
+                    "{} does not fail by itself: what was found is how it may go on ({found})",
+                    work.name
+                ),
+                None => format!("{} does not fail: there is nothing to shrink", work.name),
+            });
             return Err(error.expected("a failed check or expectation, or a deadlock").into());
         };
         let before = shrinker.extent();

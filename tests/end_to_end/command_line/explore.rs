@@ -280,6 +280,8 @@ fn who_can_wait_for_ever_is_looked_for_where_all_states_are_there() {
     assert_eq!(call(&["replay", &path]).code, Some(0));
     let made = call(&["run", &path]);
     assert!(made.code == Some(1) && made.stdout.contains("found starvation: "), "{made:?}");
+    let shrunk = call(&["shrink", &path]);
+    assert!(shrunk.code == Some(2) && shrunk.stderr.contains("how it may go on (starvation: "), "{shrunk:?}");
     // Nothing in the machine says so: who opens the recording is told, and so is who comes there again.
     let told = run(umscope(), &["debug", &path, "--no-tui"], "reverse-step\nstep\n");
     assert_eq!(
