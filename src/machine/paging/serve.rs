@@ -6,7 +6,7 @@ use super::sockets::is_mapped;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::page::Page;
-use crate::model::paging::{FaultStage, PageChange, Permission};
+use crate::model::paging::{FaultStage, MoveReason, PageChange, Permission};
 use crate::model::time::Since;
 use crate::parts::driver::{Order, Planned};
 use crate::parts::gmmu::{Found, Outcome, Request, Walk};
@@ -294,6 +294,9 @@ impl Machine {
         let Some(orders) = self.driver(gpu).map(|driver| driver.arrived(planned, now)) else { return };
         let Some(ended) = self.paging.as_mut().map(|paging| paging.end_faults(gpu, page)) else { return };
         self.tell_page(gpu, page, PageChange::Arrived, set, out);
+        if planned.reason == MoveReason::Prefetched && self.tasks.all_ended() {
+            self.tell_page(gpu, page, PageChange::Unused, set, out);
+        }
         for (gpu, _) in ended.iter().filter(|(_, units)| !units.is_empty()) {
             self.tell_fault(*gpu, page, FaultStage::Arrived, set, out);
         }

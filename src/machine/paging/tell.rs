@@ -153,7 +153,7 @@ impl Machine {
     }
 
     /// All work has ended: tells of the pages that were prefetched for nothing and are still there. Others were told of
-    /// when they went.
+    /// when they went, or will be when they come.
     pub(in crate::machine) fn tell_unused(&self, out: &mut Outbox) {
         let gpus = self.paging.iter().flat_map(|paging| paging.gpus.iter().enumerate());
         let listens = out.records.on;
