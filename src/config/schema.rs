@@ -29,7 +29,6 @@ pub fn completed(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
     let meant: Vec<String> = keys().into_iter().filter(|known| is_within(key, known)).collect();
     if (1..=NAMED).contains(&meant.len()) {
         error.suggestion = Some(format!("did you mean {}?", meant.join(" or ")));
-        return error;
     }
     if !meant.is_empty() {
         return error;

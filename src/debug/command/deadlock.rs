@@ -75,14 +75,11 @@ fn no_circle(session: &Session) -> Vec<String> {
         return vec![found.sentence()];
     }
     let doomed = session.doomed.as_ref().filter(|doomed| doomed.contains(&session.event()));
-    doomed.map_or_else(
-        || all_is_well(session),
-        |doomed| {
-        vec![format!(
-            "nothing here waits for ever yet, but since event {} no order of delivery avoids what was found at event {}",
-            doomed.start, doomed.end
-        )]
-    })
+    let Some(doomed) = doomed else { return all_is_well(session) };
+    let (start, end) = (doomed.start, doomed.end);
+    vec![format!(
+        "nothing here waits for ever yet, but since event {start} no order of delivery avoids what was found at event {end}"
+    )]
 }
 
 fn with_records(diagnosis: &Diagnosis) -> Vec<String> {
