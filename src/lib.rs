@@ -1,7 +1,7 @@
 //! umscope: a stepping debugger for the memory system of a CPU with one or many GPUs.
 //!
 //! The house, in the order of dependency: a module may use those above it, never one below
-//! (`tests/house.rs` keeps it so).
+//! (`tests/house/` keeps it so).
 
 pub mod model;
 pub mod diagnostic;

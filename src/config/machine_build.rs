@@ -31,32 +31,43 @@ const GIB: u64 = 1 << 30;
 /// Memory of all GPUs, and of the host: an address space of 48 bits.
 const MEMORY: u64 = 1 << 48;
 
-/// The machine that `file` describes.
-pub(super) fn machine(file: &MachineFile, document: &Document, shelf: &Shelf) -> Result<MachineSpec> {
-    let build = Build { check: Check { document }, shelf };
-    let (gpu, gpu_block) = match &file.gpu {
-        Some(gpu) => build.gpu(gpu).map(|(gpu, block)| (Some(gpu), Some(block)))?,
-        None => (None, None),
-    };
-    let host =
-        build.host(file.host.as_ref().unwrap_or(&HostFile::default()), gpu.as_ref(), gpu_block.as_ref())?;
-    if gpu.is_none() && host.cores == 0 {
-        let span = file.host.as_ref().and_then(|host| host.cores.as_ref()).map(|cores| &cores.span);
-        return fail(
-            document.complain(span, "this machine has neither cores nor GPUs").expected("a core or a [gpu]"),
-        );
+impl MachineFile {
+    /// The machine that this file describes, checked. Places of complaints are those of `document`, from which it was
+    /// read; protocols are looked up on `shelf`.
+    ///
+    /// # Errors
+    /// If it contradicts itself, goes past a stated limit, or names a protocol that is not there.
+    pub fn specification(&self, document: &Document, shelf: &Shelf) -> Result<MachineSpec> {
+        let build = Build { check: Check { document }, shelf };
+        let (gpu, gpu_block) = match &self.gpu {
+            Some(gpu) => build.gpu(gpu).map(|(gpu, block)| (Some(gpu), Some(block)))?,
+            None => (None, None),
+        };
+        let host = build.host(
+            self.host.as_ref().unwrap_or(&HostFile::default()),
+            gpu.as_ref(),
+            gpu_block.as_ref(),
+        )?;
+        if gpu.is_none() && host.cores == 0 {
+            let span = self.host.as_ref().and_then(|host| host.cores.as_ref()).map(|cores| &cores.span);
+            return fail(
+                document
+                    .complain(span, "this machine has neither cores nor GPUs")
+                    .expected("a core or a [gpu]"),
+            );
+        }
+        build.fits_client(gpu.as_ref(), &host)?;
+        build.clocks(self, gpu.as_ref(), &host)?;
+        build.fits_transfers(self, gpu.as_ref())?;
+        Ok(MachineSpec {
+            name: self.name.clone().unwrap_or_else(|| document.source().name.to_string()),
+            protocol: build.protocol(self.protocol.as_ref())?.unwrap_or_else(|| "nmoesi".to_owned()),
+            values: self.values.unwrap_or(true),
+            gpu,
+            host,
+            network: build.network(self.network.as_ref().unwrap_or(&NetworkFile::default()))?,
+        })
     }
-    build.fits_client(gpu.as_ref(), &host)?;
-    build.clocks(file, gpu.as_ref(), &host)?;
-    build.fits_transfers(file, gpu.as_ref())?;
-    Ok(MachineSpec {
-        name: file.name.clone().unwrap_or_else(|| document.source().name.to_string()),
-        protocol: build.protocol(file.protocol.as_ref())?.unwrap_or_else(|| "nmoesi".to_owned()),
-        values: file.values.unwrap_or(true),
-        gpu,
-        host,
-        network: build.network(file.network.as_ref().unwrap_or(&NetworkFile::default()))?,
-    })
 }
 
 struct Build<'a> {

@@ -22,11 +22,8 @@ use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-use super::document::{At, Document};
-use super::machine::MachineSpec;
+use super::document::At;
 use super::names::two_names;
-use super::shelf::Shelf;
-use crate::diagnostic::Result;
 use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
 
 /// A machine: a CPU with its memory, and GPUs that share it.
@@ -356,17 +353,6 @@ pub enum MachineChoice {
     Named(At<String>),
     /// A machine written out.
     Inline(Box<MachineFile>),
-}
-
-impl MachineFile {
-    /// The machine that this file describes, checked. Places of complaints are those of `document`, from which it was
-    /// read; protocols are looked up on `shelf`.
-    ///
-    /// # Errors
-    /// If it contradicts itself, goes past a stated limit, or names a protocol that is not there.
-    pub fn specification(&self, document: &Document, shelf: &Shelf) -> Result<MachineSpec> {
-        super::machine_build::machine(self, document, shelf)
-    }
 }
 
 impl<'de> Deserialize<'de> for LlcFile {

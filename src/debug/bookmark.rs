@@ -1,8 +1,6 @@
 //! Bookmarks: named positions. A position lies on the branch where it was named, and on all that have the same past.
 
 use super::branch::Branches;
-use super::session::Session;
-use crate::diagnostic::Result;
 use crate::model::time::EventNumber;
 
 /// A named position.
@@ -26,22 +24,6 @@ impl Bookmark {
         let branch =
             if self.is_here(branches) { String::new() } else { format!(" of branch {}", self.branch) };
         format!("event {}{branch}", self.event)
-    }
-}
-
-impl Session {
-    /// Names the position of the cursor.
-    pub(super) fn mark(&mut self, name: String) {
-        let bookmark = Bookmark { event: self.event(), branch: self.branches.current() };
-        self.bookmarks.insert(name, bookmark);
-    }
-
-    /// Changes to a branch that passes through `bookmark`, if this one does not.
-    ///
-    /// # Errors
-    /// If its branch is gone.
-    pub(super) fn reach(&mut self, bookmark: Bookmark) -> Result<()> {
-        if bookmark.is_here(&self.branches) { Ok(()) } else { self.switch(bookmark.branch) }
     }
 }
 

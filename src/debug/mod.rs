@@ -3,6 +3,7 @@
 
 pub mod bookmark;
 pub mod branch;
+mod branching;
 pub mod breakpoint;
 pub mod command;
 pub mod compare;
@@ -19,6 +20,7 @@ pub mod job;
 pub mod latency;
 pub mod lesson;
 mod keep;
+mod leash;
 mod lesson_view;
 mod points;
 pub mod origin;

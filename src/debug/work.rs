@@ -5,6 +5,7 @@ use super::command::{self, Arguments, Effect};
 use super::diagnosis::{Diagnosis, diagnose};
 use super::frame::selection::Selection;
 use super::interrupt::Interrupt;
+use super::leash::{Leash, TURNS};
 use super::question::Asked;
 use super::queue::Line;
 use super::session::Session;
@@ -12,7 +13,6 @@ use super::stop::{Reason, Stop};
 use super::travel::{Cause, Course};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::StepOutcome;
-use crate::model::time::EventNumber;
 
 /// What a command, or a part of one, came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,28 +31,6 @@ pub enum Progress {
     Failed(Box<Diagnostic>),
     /// Nothing is left to do.
     Idle,
-}
-
-/// How often the commands of breakpoints may turn a run round before one that was typed is taken to go nowhere.
-const TURNS: u32 = 1000;
-
-/// What keeps commands of breakpoints that call each other forth and back from running for ever.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Leash {
-    last: EventNumber,
-    forward: bool,
-    turns: u32,
-}
-
-impl Leash {
-    /// Takes a stop at `event` that has a breakpoint's commands carried out, since the last command that was typed;
-    /// whether there have been too many turns.
-    fn is_short(&mut self, event: EventNumber) -> bool {
-        let forward = event > self.last;
-        self.turns += u32::from(forward != self.forward || event == self.last);
-        (self.last, self.forward) = (event, forward);
-        self.turns > TURNS
-    }
 }
 
 /// Most lines of history kept.

@@ -76,7 +76,7 @@ impl Worker<'_> {
         parent: u8,
         line: usize,
     ) -> impl Iterator<Item = NodeSummary> {
-        let of = move |shape: &super::system::NodeShape| {
+        let of = move |shape: &super::shape::NodeShape| {
             shape.parents.get(line).copied().flatten().is_some_and(|(other, _)| other == parent)
         };
         let all = self.system.nodes.iter().enumerate();

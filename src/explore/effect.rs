@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::system::{Deed, NodeShape, System};
-use super::tables::Tables;
+use super::shape::{Deed, NodeShape};
+use super::symmetry::Symmetry;
+use super::system::System;
 use super::values::{self, Stored};
 use crate::machine::lane_network;
 use crate::model::access::AccessKind;
@@ -64,7 +65,8 @@ pub struct Raw {
     pub stored: Stored,
     pub completes: bool,
     pub broken: Option<Arc<(&'static str, String)>>,
-    cells: u64,
+    /// The cells of its table that it used, a bit each.
+    pub cells: u64,
 }
 
 impl Hash for Raw {
@@ -247,17 +249,41 @@ impl System {
     }
 }
 
-impl Tables {
-    /// Gives numbers to what came of an input.
-    pub fn effect(&mut self, system: &System, index: usize, raw: Option<Raw>) -> Effect {
-        let Some(raw) = raw else { return Effect::default() };
-        if let Some(cells) = self.cells.get_mut(index) {
-            *cells |= raw.cells;
+impl System {
+    /// Whether what node `index` made of an input is what its image under a symmetry makes of the image.
+    #[must_use]
+    pub fn keeps(
+        &self,
+        symmetry: &Symmetry,
+        index: usize,
+        state: &Timeless,
+        input: &Input,
+        raw: Option<&Raw>,
+    ) -> bool {
+        let image = symmetry.nodes.get(index).map_or(index, |&image| usize::from(image));
+        let input = match input {
+            Input::Message(message) => Input::Message(symmetry.message(message).into()),
+            Input::Deed(deed) => Input::Deed(*deed),
+        };
+        let made = self.run(image, &symmetry.node(index, state), &input);
+        match (raw, made) {
+            (None, None) => true,
+            (Some(raw), Some(made)) => is_image(symmetry, index, raw, &made),
+            _ => false,
         }
-        let node = self.node(system, index, raw.node);
-        let sends =
-            raw.sends.into_iter().map(|(lane, message)| (lane, self.message(system, message))).collect();
-        let Raw { stored, completes, broken, .. } = raw;
-        Effect { taken: true, node, sends, stored, completes, broken }
     }
+}
+
+fn is_image(symmetry: &Symmetry, index: usize, raw: &Raw, made: &Raw) -> bool {
+    let lane = |lane: u16| symmetry.lanes.get(usize::from(lane)).copied().unwrap_or(lane);
+    // Lanes are independent of each other: only within one is there an order.
+    let mut sends: Vec<(u16, Message)> =
+        raw.sends.iter().map(|(to, message)| (lane(*to), symmetry.message(message))).collect();
+    let mut others = made.sends.clone();
+    sends.sort_by_key(|(lane, _)| *lane);
+    others.sort_by_key(|(lane, _)| *lane);
+    symmetry.node(index, &raw.node) == made.node
+        && sends == others
+        && (raw.stored, raw.completes) == (made.stored, made.completes)
+        && raw.broken.as_ref().map(|broken| broken.0) == made.broken.as_ref().map(|broken| broken.0)
 }

@@ -15,6 +15,7 @@ pub mod mutants;
 pub mod outcome;
 pub mod random;
 pub mod search;
+pub mod shape;
 mod shorten;
 pub mod stress;
 pub mod summary;

@@ -2,11 +2,10 @@
 //! which lead to the same behaviour, so that one of them stands for all.
 //!
 //! That nodes treat their neighbours alike is not assumed. Whenever a node has been run, each of those that it can be exchanged
-//! with is run on the exchanged state and input, and must do the exchanged thing ([`Symmetry::holds`]). If one ever does
+//! with is run on the exchanged state and input, and must do the exchanged thing ([`super::system::System::keeps`]). If one ever does
 //! not, the search begins again without symmetry.
 
-use super::effect::{Input, Raw};
-use super::system::{Deed, NodeShape, System};
+use super::shape::{Deed, LaneShape, NodeShape};
 use crate::model::component::ComponentId;
 use crate::model::message::Message;
 use crate::protocol::node::Timeless;
@@ -49,61 +48,25 @@ impl Symmetry {
             ..message.clone()
         }
     }
-
-    /// Whether what node `index` made of an input is what its image makes of the image.
-    #[must_use]
-    pub fn holds(
-        &self,
-        system: &System,
-        index: usize,
-        state: &Timeless,
-        input: &Input,
-        raw: Option<&Raw>,
-    ) -> bool {
-        let image = self.nodes.get(index).map_or(index, |&image| usize::from(image));
-        let input = match input {
-            Input::Message(message) => Input::Message(self.message(message).into()),
-            Input::Deed(deed) => Input::Deed(*deed),
-        };
-        let made = system.run(image, &self.node(index, state), &input);
-        match (raw, made) {
-            (None, None) => true,
-            (Some(raw), Some(made)) => self.is_image(index, raw, &made),
-            _ => false,
-        }
-    }
-
-    fn is_image(&self, index: usize, raw: &Raw, made: &Raw) -> bool {
-        let lane = |lane: u16| self.lanes.get(usize::from(lane)).copied().unwrap_or(lane);
-        // Lanes are independent of each other: only within one is there an order.
-        let mut sends: Vec<(u16, Message)> =
-            raw.sends.iter().map(|(to, message)| (lane(*to), self.message(message))).collect();
-        let mut others = made.sends.clone();
-        sends.sort_by_key(|(lane, _)| *lane);
-        others.sort_by_key(|(lane, _)| *lane);
-        self.node(index, &raw.node) == made.node
-            && sends == others
-            && (raw.stored, raw.completes) == (made.stored, made.completes)
-            && raw.broken.as_ref().map(|broken| broken.0) == made.broken.as_ref().map(|broken| broken.0)
-    }
 }
 
-impl System {
-    /// The same machine, every part of which is only itself.
-    #[must_use]
-    pub fn without_symmetry(&self) -> Self {
-        let mut plain = self.clone();
-        plain.symmetries.clear();
-        plain
-    }
+/// The ways of exchanging nodes that are built alike, have the same neighbours and may do the same, in a machine of so many
+/// components.
+#[must_use]
+pub fn find(nodes: &[NodeShape], lanes: &[LaneShape], components: usize) -> Vec<Symmetry> {
+    let mut found = Vec::new();
+    Machine { nodes, lanes, components }.extend(&mut Vec::new(), &mut found);
+    found
+}
 
-    /// Finds the ways of exchanging nodes that are built alike, have the same neighbours and may do the same.
-    pub(super) fn find_symmetries(&self) -> Vec<Symmetry> {
-        let mut found = Vec::new();
-        self.extend(&mut Vec::new(), &mut found);
-        found
-    }
+/// What symmetries are looked for in.
+struct Machine<'a> {
+    nodes: &'a [NodeShape],
+    lanes: &'a [LaneShape],
+    components: usize,
+}
 
+impl Machine<'_> {
     /// Gives the next node an image, in every way that fits to the images so far.
     fn extend(&self, images: &mut Vec<u8>, found: &mut Vec<Symmetry>) {
         if found.len() >= MOST {
@@ -144,16 +107,14 @@ impl System {
 
     fn symmetry(&self, images: &[u8]) -> Option<Symmetry> {
         let mut components: Vec<ComponentId> =
-            (0..self.names.len()).map(|id| ComponentId(id as u32)).collect();
+            (0..self.components).map(|id| ComponentId(id as u32)).collect();
         for (shape, &image) in self.nodes.iter().zip(images) {
             *components.get_mut(shape.id.index())? = self.nodes.get(usize::from(image))?.id;
         }
         let renamed = |id: &ComponentId| components.get(id.index()).copied();
         let lanes = self.lanes.iter().map(|lane| {
             let (from, to) = (*images.get(usize::from(lane.from))?, *images.get(usize::from(lane.to))?);
-            let same = |other: &super::system::LaneShape| {
-                (other.from, other.to, other.network) == (from, to, lane.network)
-            };
+            let same = |other: &LaneShape| (other.from, other.to, other.network) == (from, to, lane.network);
             self.lanes.iter().position(same).map(|lane| lane as u16)
         });
         let lanes = lanes.collect::<Option<Vec<u16>>>()?;

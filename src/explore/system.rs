@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::symmetry::Symmetry;
+use super::shape::{Deed, LaneShape, NodeShape};
+use super::symmetry::{self, Symmetry};
 use super::values;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::{Machine, Wiring};
@@ -18,45 +19,6 @@ use crate::scenario::Alphabet;
 
 /// Tracked bytes, blocks, and children of a node at most: a bit each in a few words.
 const MOST: usize = 8;
-
-/// One thing that can be done to a node from outside.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
-    Access { by: ComponentId, access: Access },
-    Evict(Address),
-    Acquire { by: ComponentId },
-}
-
-/// A node before anything has happened.
-#[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
-#[derive(Clone, Debug)]
-pub struct NodeShape {
-    pub id: ComponentId,
-    pub role: Role,
-    /// It is empty.
-    pub template: Node,
-    /// Its parent for each line, with its place among that parent's children.
-    pub parents: SmallVec<[Option<(u8, u8)>; 2]>,
-    /// What can be done to it.
-    pub deeds: Vec<Deed>,
-    /// A directory tracks what it holds.
-    pub is_tracked: bool,
-    /// Its loads read the last store to be performed, wherever that was.
-    pub is_checked: bool,
-    /// Stores are performed here; elsewhere a copy is only brought up to date with what is handed on.
-    pub performs: bool,
-    /// Of a directory: its children leave it only when told, and never silently, so that what it lists is there.
-    pub is_exact: bool,
-}
-
-/// One lane: first in, first out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaneShape {
-    pub from: u8,
-    pub to: u8,
-    /// What it carries; everything if the networks are folded.
-    pub network: Option<Network>,
-}
 
 /// A machine as it is explored. A state of it is a list of numbers: of each node and lane what stands for its state, and which
 /// bytes have been stored non-coherently since their last coherent store.
@@ -164,7 +126,7 @@ impl System {
                 }
             })
             .collect();
-        system.symmetries = system.find_symmetries();
+        system.symmetries = symmetry::find(&system.nodes, &system.lanes, system.names.len());
         Ok(system)
     }
 
@@ -239,6 +201,14 @@ impl System {
     /// Whether a root is the one that serves an address: some child would ask it.
     fn is_home(&self, root: &NodeShape, byte: Address) -> bool {
         self.nodes.iter().any(|shape| shape.template.config.parent(byte, &self.homes) == Some(root.id))
+    }
+
+    /// The same machine, every part of which is only itself.
+    #[must_use]
+    pub fn without_symmetry(&self) -> Self {
+        let mut plain = self.clone();
+        plain.symmetries.clear();
+        plain
     }
 
     /// Numbers that a state is made of.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::effect::{Effect, Input};
+use super::effect::{Effect, Input, Raw};
 use super::hash::wide;
 use super::summary::{Live, NodeSummary};
 use super::system::System;
@@ -143,6 +143,19 @@ impl Tables {
             Some((key, usize::from(*self.of.get(node)?), self.nodes.get(node)?.clone(), input))
         };
         self.effects.keys().filter_map(of).collect()
+    }
+
+    /// Gives numbers to what came of an input.
+    pub fn effect(&mut self, system: &System, index: usize, raw: Option<Raw>) -> Effect {
+        let Some(raw) = raw else { return Effect::default() };
+        if let Some(cells) = self.cells.get_mut(index) {
+            *cells |= raw.cells;
+        }
+        let node = self.node(system, index, raw.node);
+        let sends =
+            raw.sends.into_iter().map(|(lane, message)| (lane, self.message(system, message))).collect();
+        let Raw { stored, completes, broken, .. } = raw;
+        Effect { taken: true, node, sends, stored, completes, broken }
     }
 
     /// Bytes that all of it takes, roughly, with what so many threads copy of it: what they look up, and not what stands for it.

@@ -1,7 +1,8 @@
 //! The way to a state, as choices that can be made on the machine itself.
 
 use super::search::Wrong;
-use super::system::{Deed, System};
+use super::shape::Deed;
+use super::system::System;
 use super::tables::Shared;
 use super::worker::{Broken, Move, Worker};
 use crate::model::choice::Choice;

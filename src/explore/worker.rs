@@ -205,7 +205,7 @@ impl<'a> Worker<'a> {
         let raw = timeless.zip(input).and_then(|(state, input)| {
             let raw = self.system.run(index, &state, &input);
             let mut all = self.system.symmetries.iter();
-            if !all.all(|symmetry| symmetry.holds(self.system, index, &state, &input, raw.as_ref())) {
+            if !all.all(|symmetry| self.system.keeps(symmetry, index, &state, &input, raw.as_ref())) {
                 self.shared.note_asymmetry();
             }
             raw

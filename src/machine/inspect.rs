@@ -12,7 +12,7 @@ use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{
     AgentView, BlockView, BufferView, CacheView, CellCount, Inspect, MemoryView, MshrView, TransactionView,
-    WarpState, WarpView,
+    WarpView,
 };
 use crate::model::link_view::{LinkView, PacketView};
 use crate::model::lowest::Lowest;
@@ -23,6 +23,7 @@ use crate::model::resource::ResourceView;
 use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::model::wait::WaitLink;
+use crate::model::warp::WarpState;
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Channel, Place};
 use crate::parts::link::Link;

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use super::{Machine, Transaction};
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
-use crate::model::inspect::WarpState;
 use crate::model::message::{MessageKind, Network, TxnNumber};
 use crate::model::time::Tick;
 use crate::model::wait::{Doing, Party, Wait};
+use crate::model::warp::WarpState;
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Lane, Ready};
+use crate::protocol::node::tag_miss_handler::Lack;
 use crate::protocol::node::{Keeper, Need, Node, Stand};
-use crate::protocol::tag_miss_handler::Lack;
 
 impl Machine {
     /// Every edge of the wait-for graph, in a fixed order.

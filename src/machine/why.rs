@@ -4,11 +4,12 @@ use super::Machine;
 use super::transactions::Transaction;
 use crate::model::access::Bytes;
 use crate::model::component::ComponentId;
-use crate::model::inspect::{Inspect, WarpState};
-use crate::model::record::NO_WARP;
+use crate::model::inspect::Inspect;
 use crate::model::text::hex_head;
 use crate::model::time::Tick;
 use crate::model::wait::WaitLink;
+use crate::model::warp::NO_WARP;
+use crate::model::warp::WarpState;
 use crate::parts::agent::{Agent, Warp};
 
 impl Machine {

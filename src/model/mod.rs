@@ -32,4 +32,5 @@ pub mod text;
 pub mod time;
 pub mod units;
 pub mod wait;
+pub mod warp;
 pub mod ways;

@@ -10,7 +10,6 @@ use smallvec::SmallVec;
 use super::access::{AccessKind, Bytes};
 use super::address::Range;
 use super::component::ComponentId;
-use super::inspect::WarpState;
 use super::lanes::{LaneReversal, Saturation};
 use super::message::{Message, TxnNumber};
 use super::paging::{FaultStage, PageChange, PageWalk, Permission, TlbChange};
@@ -19,6 +18,7 @@ use super::selective::RemoteChange;
 use super::state::{Action, State};
 use super::tags::TagRecord;
 use super::time::{EventNumber, Tick};
+use super::warp::WarpState;
 use super::ways::WayDecision;
 
 pub use fields::Field;
@@ -97,15 +97,6 @@ impl RowAccess {
             Self::Reopen => "reopen",
         }
     }
-}
-
-/// The warp of an access that was issued by hand and belongs to none.
-pub const NO_WARP: u32 = u32::MAX;
-
-/// What follows the path of a compute unit or core to say which warp of it: nothing for an access that was issued by hand.
-#[must_use]
-pub fn by_warp(warp: u32) -> String {
-    if warp == NO_WARP { String::new() } else { format!(" warp {warp}") }
 }
 
 /// The kinds of records and their fields.

@@ -4,8 +4,8 @@ use super::address::Address;
 use super::component::{ComponentId, Components};
 use super::message::{Network, TxnNumber};
 use super::page::Page;
-use super::record::by_warp;
 use super::time::{EventNumber, Tick};
+use super::warp::by_warp;
 
 /// One link of a chain of waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]

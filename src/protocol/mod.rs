@@ -15,4 +15,3 @@ pub mod remote_directory;
 pub mod rules;
 pub mod store;
 pub mod table;
-pub mod tag_miss_handler;

@@ -3,7 +3,6 @@
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::access::{AccessKind, AtomicOp};
 use crate::model::component::ComponentKind;
-use crate::model::inspect::WarpState;
 use crate::model::lanes::{LaneDirection, LanePhase, LaneReason};
 use crate::model::message::{MessageKind, Network};
 use crate::model::paging::{FaultStage, PageChange, PageWalk, Permission, TlbChange};
@@ -12,10 +11,12 @@ use crate::model::selective::RemoteChange;
 use crate::model::state::Action;
 use crate::model::tags::TagOutcome;
 use crate::model::text::hex;
+use crate::model::warp::WarpState;
 use crate::model::ways::WayStep;
 
+use super::clause::{Clause, Meaning, Operand, Shared};
+use super::comparing::{comparison, joins, not_bytes, ordered_single};
 use super::context::PageSize;
-use super::filter::{Clause, Meaning, Operand, Shared};
 use super::number::{Comparison, Interval, parse_bytes};
 use super::operand::{component, named, state};
 use super::parser::{Offer, Parser};
@@ -199,35 +200,6 @@ fn meant(word: &str) -> Option<String> {
     Some(format!("{} {} {word}", kind.name, field.name))
 }
 
-/// Takes `is`, `is not`, an operator, or nothing.
-pub(super) fn comparison(parser: &mut Parser<'_>, ordered: bool) -> Result<Comparison> {
-    if parser.eat("is", "equals") {
-        return Ok(if parser.eat("not", "differs") { Comparison::IsNot } else { Comparison::Is });
-    }
-    let Some(token) = parser.token().filter(|token| token.kind == TokenKind::Operator) else {
-        return Ok(Comparison::Is);
-    };
-    let Some(how) = Comparison::of_operator(token.text) else {
-        let error = parser.fail(format!("\"{}\" is not a comparison", token.text));
-        return Err(Box::new(error.expected("=, !=, <, <=, >, >= or is")));
-    };
-    if how.orders() && !ordered {
-        let error = parser.fail(format!("\"{}\" needs numbers", token.text));
-        return Err(Box::new(error.expected("=, != or is")));
-    }
-    parser.advance();
-    Ok(how)
-}
-
-/// A range cannot be larger or smaller than something.
-pub(super) fn ordered_single(parser: &Parser<'_>, how: Comparison, interval: Interval) -> Result<()> {
-    if how.orders() && !interval.is_single() {
-        let error = parser.fail_before(format!("a range cannot be compared with {how}"));
-        return Err(Box::new(error.expected("one number after <, <=, > or >=")));
-    }
-    Ok(())
-}
-
 /// Reads what a field is compared with. Without a kind before it, a word may mean several types of value.
 fn field_clause(parser: &mut Parser<'_>, name: &'static str, fields: &[&FieldInfo]) -> Result<Clause> {
     let mut types: Vec<FieldType> = Vec::new();
@@ -259,11 +231,6 @@ fn list_ends(parser: &Parser<'_>, types: &[FieldType]) -> bool {
     let clause = word == "at" || word == "link" || SHARED.iter().any(|(shared, _)| shared.name() == word);
     let kind = || KINDS.iter().any(|kind| kind.name == word) || !fields_named(word, None).is_empty();
     joins(word) || (any_word && (clause || kind()))
-}
-
-/// Whether it is a word that joins tests.
-pub(super) fn joins(word: &str) -> bool {
-    matches!(word, "and" | "or" | "not" | "if")
 }
 
 /// Takes one value of any of these types; if there is none, says what the last type expects.
@@ -363,13 +330,6 @@ fn bytes(parser: &mut Parser<'_>) -> Result<(Meaning, String)> {
         Some(bytes) => Ok((Meaning::Bytes(bytes.to_vec()), format!("\"{}\"", hex(&bytes)))),
         None => Err(not_bytes(parser).into()),
     }
-}
-
-/// What stands here in quotes is no bytes.
-pub(super) fn not_bytes(parser: &Parser<'_>) -> Diagnostic {
-    let written = parser.token().map_or("", |token| token.text);
-    let error = parser.fail(format!("\"{written}\" are not bytes"));
-    error.expected("pairs of hexadecimal digits such as \"07 00\"")
 }
 
 fn text(parser: &mut Parser<'_>) -> Result<(Meaning, String)> {

@@ -11,6 +11,8 @@
 //! Both are compiled for a machine: the [`Context`] knows its components, protocol tables, task names and
 //! statistics, so a slip is told where it is made, and matching looks at numbers only.
 
+mod clause;
+mod comparing;
 mod complete;
 mod context;
 mod filter;
@@ -21,6 +23,7 @@ mod parser;
 mod pattern;
 mod predicate;
 mod predicate_grammar;
+mod predicate_test;
 mod predicate_value;
 mod quantity;
 mod reading;

@@ -4,11 +4,11 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::model::address::Address;
 use crate::model::component::ComponentKind;
 
-use super::filter_grammar::ordered_single;
+use super::comparing::ordered_single;
 use super::number::parse_number;
 use super::operand::{component, named};
 use super::parser::{Offer, Parser};
-use super::predicate::Test;
+use super::predicate_test::Test;
 use super::predicate_value::{bytes, of_block, real, verb};
 use super::quantity::{Nodes, OfBlock, Quantity, What};
 use super::reading::Wanted;

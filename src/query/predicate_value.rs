@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 
-use super::filter_grammar::{comparison, joins, not_bytes, ordered_single};
+use super::comparing::{comparison, joins, not_bytes, ordered_single};
 use super::number::{Comparison, Interval, parse_bytes};
 use super::operand::{Named, component, state};
 use super::parser::{Offer, Parser};

@@ -10,7 +10,8 @@ use super::csv;
 use super::load::{self, BusySince};
 use crate::machine::{Machine, TaskView};
 use crate::model::component::ComponentId;
-use crate::model::inspect::{Inspect, WarpState};
+use crate::model::inspect::Inspect;
+use crate::model::warp::WarpState;
 
 use columns::Columns;
 pub use columns::Wanted;

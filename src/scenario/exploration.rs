@@ -1,8 +1,5 @@
 //! What is explored of a scenario's machine: the `[explore]` part of its file.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::config::document::At;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::Machine;
@@ -13,32 +10,13 @@ use crate::model::inspect::Inspect;
 use crate::query::parse_number;
 
 use super::Scenario;
-use super::values::Texts;
 
 /// Accesses to choose from, their bytes, and those of one compute unit or core under way, at most.
 const MOST_ACCESSES: usize = 32;
 const MOST_BYTES: u64 = 64;
 const MOST_OUTSTANDING: u64 = 4;
 
-/// What `umscope explore` does to the machine, in every order. Messages are delivered in every order besides.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
-pub struct ExploreFile {
-    /// What each compute unit and core may do at any time: load, store, n-store or atomic, an address, and how many bytes
-    /// (default: 1), such as "load 0x1000 8" and "store 0x1001"; or exclusive (a coherent store of no bytes) and an address.
-    pub accesses: Texts,
-    /// The compute units and cores that do it. Default: all.
-    #[serde(default)]
-    pub by: Texts,
-    /// Accesses that each of them may have under way, 1 to 4. Default: 1.
-    pub outstanding: Option<At<u64>>,
-    /// Whether any cache may evict any block at any time. Default: true.
-    pub evictions: Option<bool>,
-    /// Whether any L1 may be emptied by an acquire at any time, with protocols that know it. Default: true.
-    pub acquires: Option<bool>,
-}
-
-/// The same, understood.
+/// The `[explore]` part of a scenario file, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alphabet {
     pub accesses: Vec<(AccessKind, Range)>,

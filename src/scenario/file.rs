@@ -11,7 +11,6 @@ use crate::config::MachineChoice;
 use crate::config::document::At;
 use crate::model::units::Size;
 
-use super::exploration::ExploreFile;
 use super::values::{Given, Texts};
 
 /// A scenario: a machine, what it does, and what shall be seen.
@@ -110,6 +109,24 @@ pub struct ScenarioFile {
     /// What shall be seen.
     #[serde(default, rename = "expect")]
     pub expectations: Vec<At<ExpectFile>>,
+}
+
+/// What `umscope explore` does to the machine, in every order. Messages are delivered in every order besides.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
+pub struct ExploreFile {
+    /// What each compute unit and core may do at any time: load, store, n-store or atomic, an address, and how many bytes
+    /// (default: 1), such as "load 0x1000 8" and "store 0x1001"; or exclusive (a coherent store of no bytes) and an address.
+    pub accesses: Texts,
+    /// The compute units and cores that do it. Default: all.
+    #[serde(default)]
+    pub by: Texts,
+    /// Accesses that each of them may have under way, 1 to 4. Default: 1.
+    pub outstanding: Option<At<u64>>,
+    /// Whether any cache may evict any block at any time. Default: true.
+    pub evictions: Option<bool>,
+    /// Whether any L1 may be emptied by an acquire at any time, with protocols that know it. Default: true.
+    pub acquires: Option<bool>,
 }
 
 /// How a run ends.

@@ -1,13 +1,13 @@
 //! The help: generated from the keymap and the command table.
 
 use crate::debug::frame::session::CommandInfo;
-use crate::model::inspect::WarpState;
 use crate::model::page_view::PageStand;
 use crate::model::paging::Permission;
+use crate::model::warp::WarpState;
 
+use super::canvas::wrap;
 use super::keymap::{Binding, Keymap};
 use super::theme::Role;
-use super::view::canvas::wrap;
 
 /// Groups of keys and their titles, in order.
 const GROUPS: [(&str, &str); 4] = [

@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod app;
+pub mod canvas;
 mod file;
 pub mod glyphs;
 pub mod help;

@@ -8,12 +8,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
+use super::canvas::{self, fit, wrap};
 use super::glyphs;
 use super::pane::reflow;
 use super::settings::Settings;
 use super::terminal::{Screen, Signal};
 use super::theme::{Role, Theme};
-use super::view::canvas::{self, fit, wrap};
 use crate::scenario::curriculum;
 
 /// Something that can be opened.

@@ -7,8 +7,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::debug::command::Candidate;
 use crate::diagnostic::Diagnostic;
 
+use super::canvas::{fit, wrap};
 use super::theme::Role;
-use super::view::canvas::{fit, wrap};
 
 /// What the line is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

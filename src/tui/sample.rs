@@ -19,7 +19,7 @@ use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::{
     AgentView, BlockView, CacheLine, CacheView, CellCount, Inspect, MshrEntryView, MshrView, TransactionView,
-    UnitView, WarpState, WarpView,
+    UnitView, WarpView,
 };
 use crate::model::link_view::{LinkView, PacketView, TransferView};
 use crate::model::message::{Message, MessageKind, Network, Trip, TxnNumber};
@@ -29,6 +29,7 @@ use crate::model::resource::{Resource, ResourceView};
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::model::wait::WaitLink;
+use crate::model::warp::WarpState;
 use crate::protocol::table::{Cell, Next, Presence, Row, Step, Table};
 
 const M: State = State(b'M');

@@ -1,33 +1,13 @@
-//! `help`, from the command table.
+//! What `help` says, from the command table.
 
-use super::{ALL, Arguments, Command, Completes, Effect, Group, find};
-use crate::debug::session::Session;
-use crate::diagnostic::Result;
+use super::{Command, Group};
 
-pub const HELP: Command = Command {
-    name: "help",
-    aliases: &["h", "?"],
-    usage: "help [COMMAND]",
-    group: Group::Session,
-    about: "list the commands, or explain one",
-    details: "",
-    completes: Completes::Command,
-    run: help,
-};
-
-fn help(_: &mut Session, arguments: &Arguments) -> Result<Effect> {
-    let words = arguments.words();
-    match words.first() {
-        None => Ok(Effect::Said(overview())),
-        Some(word) => Ok(Effect::Said(explain(find(word.text, arguments.source(), word.span.clone())?))),
-    }
-}
-
-fn overview() -> Vec<String> {
+/// All commands by their groups.
+pub fn overview(all: &[Command]) -> Vec<String> {
     let mut lines = Vec::new();
     for group in Group::ALL {
         lines.push(format!("{}:", group.title()));
-        for command in ALL.iter().filter(|command| command.group == group) {
+        for command in all.iter().filter(|command| command.group == group) {
             let short = command.aliases.iter().min_by_key(|alias| alias.len());
             // A word is no shorthand.
             let short = short.filter(|alias| alias.len() < 6).map_or("", |alias| alias);
@@ -38,7 +18,8 @@ fn overview() -> Vec<String> {
     lines
 }
 
-fn explain(command: &Command) -> Vec<String> {
+/// One command in full.
+pub fn explain(command: &Command) -> Vec<String> {
     let mut lines = vec![command.usage.to_owned(), format!("{}.", sentence(command.about))];
     lines.extend(command.details.lines().map(ToOwned::to_owned));
     if !command.aliases.is_empty() {
@@ -54,7 +35,7 @@ fn sentence(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::debug::command::ALL;
 
     #[test]
     fn examples_stand_out_from_what_is_said_about_them() {

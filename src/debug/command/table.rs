@@ -3,11 +3,33 @@
 use std::ops::Range;
 
 use super::{
-    Command, bookmark, breakpoint, bug, cause, commands, condition, deadlock, delete, diff, display, enable,
-    fork, goto, help, info, lesson, log, quit, reload, save, select, set, shrink, source, step, travel,
-    until, watch, why,
+    Arguments, Command, Completes, Effect, Group, bookmark, breakpoint, bug, cause, commands, condition,
+    deadlock, delete, diff, display, enable, fork, goto, help, info, lesson, log, quit, reload, save, select,
+    set, shrink, source, step, travel, until, watch, why,
 };
+use crate::debug::session::Session;
 use crate::diagnostic::{Diagnostic, Result, Source};
+
+const HELP: Command = Command {
+    name: "help",
+    aliases: &["h", "?"],
+    usage: "help [COMMAND]",
+    group: Group::Session,
+    about: "list the commands, or explain one",
+    details: "",
+    completes: Completes::Command,
+    run: help_on,
+};
+
+fn help_on(_: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    let words = arguments.words();
+    match words.first() {
+        None => Ok(Effect::Said(help::overview(ALL))),
+        Some(word) => {
+            Ok(Effect::Said(help::explain(find(word.text, arguments.source(), word.span.clone())?)))
+        }
+    }
+}
 
 /// Every command, in the order of help.
 pub const ALL: &[Command] = &[
@@ -60,7 +82,7 @@ pub const ALL: &[Command] = &[
     set::SET,
     source::SOURCE,
     reload::RELOAD,
-    help::HELP,
+    HELP,
     quit::QUIT,
 ];
 

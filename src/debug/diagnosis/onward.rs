@@ -8,11 +8,12 @@ use rustc_hash::FxHasher;
 use super::graph::Graph;
 use super::{Diagnosis, Sentence, Verdict};
 use crate::machine::{Machine, StepOutcome};
-use crate::model::inspect::{Inspect, WarpState};
+use crate::model::inspect::Inspect;
 use crate::model::message::TxnNumber;
 use crate::model::record::{Records, What};
 use crate::model::text::plural;
 use crate::model::wait::Party;
+use crate::model::warp::WarpState;
 
 /// Events that a fork is run on, at most.
 const EVENTS: u64 = 20_000;

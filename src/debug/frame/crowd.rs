@@ -1,7 +1,8 @@
 //! Many compute units: how many warps of each do what, where they are too many to show every warp.
 
 use crate::model::component::{ComponentId, Components};
-use crate::model::inspect::{Inspect, WarpState};
+use crate::model::inspect::Inspect;
+use crate::model::warp::WarpState;
 
 /// Units beyond which they are a crowd.
 pub const FEW: usize = 64;

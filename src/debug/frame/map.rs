@@ -2,10 +2,10 @@
 
 use crate::model::address::Range;
 use crate::model::component::{ComponentId, ComponentKind, Components};
-use crate::model::inspect::WarpState;
 use crate::model::link_view::LinkView;
 use crate::model::record::{Record, What};
 use crate::model::state::State;
+use crate::model::warp::WarpState;
 
 use super::crowd::Unit;
 use super::focus::Focus;

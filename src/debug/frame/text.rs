@@ -1,13 +1,13 @@
 //! Records in words: what a log line says, and what is said of the event that just happened.
 
 use crate::model::component::{ComponentId, ComponentKind, Components};
-use crate::model::inspect::{TransactionView, WarpState};
+use crate::model::inspect::TransactionView;
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
 use crate::model::link_view::{LaneSample, TurningView};
 use crate::model::message::Message;
 use crate::model::page::Page;
 use crate::model::paging::{PageChange, PageWalk};
-use crate::model::record::{Record, What, by_warp};
+use crate::model::record::{Record, What};
 use crate::model::sectors::Sectors;
 use crate::model::state::Action;
 use crate::model::tags::{TagOutcome, TagRecord, TagView};
@@ -15,6 +15,8 @@ use crate::model::text::hex_head;
 use crate::model::text::plural;
 use crate::model::time::TimeBase;
 use crate::model::wait::WaitLink;
+use crate::model::warp::WarpState;
+use crate::model::warp::by_warp;
 
 /// Names of components for people.
 pub type Names = Components;

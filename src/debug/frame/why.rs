@@ -2,8 +2,8 @@
 
 use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::{Inspect, TransactionView};
-use crate::model::record::{NO_WARP, by_warp};
 use crate::model::wait::WaitLink;
+use crate::model::warp::{NO_WARP, by_warp};
 
 use super::selection::Selection;
 

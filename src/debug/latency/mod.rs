@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use crate::model::address::Range;
 use crate::model::component::{ComponentId, Components};
-use crate::model::inspect::WarpState;
 use crate::model::message::{Message, TxnNumber};
 use crate::model::record::Record;
+use crate::model::warp::WarpState;
 
 pub use spent::{Place, Spent, Sum, Waits};
 pub use trail::Trail;

@@ -9,11 +9,12 @@ use smallvec::SmallVec;
 use super::{Awaited, Latency, Leg, Part, Turn};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
-use crate::model::inspect::WarpState;
 use crate::model::message::{Message, MessageKind, Stages, TxnNumber};
 use crate::model::paging::FaultStage;
-use crate::model::record::{MshrChange, NO_WARP, Record, What};
+use crate::model::record::{MshrChange, Record, What};
 use crate::model::time::{EventNumber, Tick, TimeBase};
+use crate::model::warp::NO_WARP;
+use crate::model::warp::WarpState;
 
 /// What has happened, as far as accesses under way may have waited for it.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What can happen in a state.
 
 use super::{DEED, Move, Worker};
-use crate::explore::system::Deed;
+use crate::explore::shape::Deed;
 use crate::machine::has_room;
 use crate::model::message::Network;
 use crate::protocol::node::Role;

@@ -1,7 +1,6 @@
 //! GPUs and host: their compute units, cores, caches, directories and memories.
 
-use super::Builder;
-use super::paging::GpuParts;
+use super::{Builder, GpuParts};
 use crate::config::machine::{CacheSpec, GpuHome, GpuSpec, HostSpec};
 use crate::diagnostic::Result;
 use crate::machine::dealing::{over_hmds, over_slices};

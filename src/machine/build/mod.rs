@@ -43,7 +43,6 @@ use crate::protocol::node::{Node, NodeConfig, Role};
 use crate::protocol::store::Store;
 use crate::protocol::table::Table;
 use network::Trunks;
-use paging::GpuParts;
 
 /// Cycles in a sample of a link's utilisation.
 pub(super) const SAMPLE_CYCLES: u64 = 500;
@@ -89,6 +88,15 @@ struct Builder<'a> {
     host_caches: Vec<usize>,
     /// Of each GPU, the order in which an earlier run touched its pages.
     touched: Vec<Arc<[Page]>>,
+}
+
+/// What of a GPU its pages have to do with, by index among nodes and links.
+#[derive(Clone, Debug, Default)]
+pub struct GpuParts {
+    pub caches: Vec<usize>,
+    pub memories: Vec<usize>,
+    /// What leads to the host and from it.
+    pub links: (Path, Path),
 }
 
 /// Events of a first run between two questions whether it may go on.

@@ -1,8 +1,7 @@
 //! GPUs that are the sockets of one: their L2s in one of the four organisations, the memories that are homes, and what
 //! connects them ("Beyond the Socket: NUMA-Aware GPUs", Fig. 7).
 
-use super::Builder;
-use super::paging::GpuParts;
+use super::{Builder, GpuParts};
 use crate::config::machine::{CacheSpec, GpuSpec, NumaSpec, Organisation};
 use crate::diagnostic::Result;
 use crate::machine::dealing::over_slices;

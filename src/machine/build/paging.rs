@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Builder;
+use super::{Builder, GpuParts};
 use crate::config::machine::{CopyMode, FaultMode, GpuHome, PagingSpec, ReadOnlySpec};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::paging::{Copies, GpuPaging, GpuPorts, Keep, Paging, Protection, ProtectionConfig};
@@ -10,7 +10,6 @@ use crate::model::component::ComponentKind;
 use crate::model::page::{Page, PageRun, PageSet};
 use crate::model::paging::FaultKind;
 use crate::model::units::Size;
-use crate::parts::channel::Path;
 use crate::parts::driver::{Driver, DriverConfig};
 use crate::parts::gmmu::{Gmmu, GmmuConfig};
 use crate::parts::residency::Residency;
@@ -18,15 +17,6 @@ use crate::parts::tlb::{Tlb, TlbConfig};
 use crate::policy::read_only::Limit;
 use crate::protocol::permissions::Permissions;
 use crate::workload::Workload;
-
-/// What of a GPU its pages have to do with, by index among nodes and links.
-#[derive(Clone, Debug, Default)]
-pub struct GpuParts {
-    pub caches: Vec<usize>,
-    pub memories: Vec<usize>,
-    /// What leads to the host and from it.
-    pub links: (Path, Path),
-}
 
 impl Builder<'_> {
     /// The paging of the machine, if it has any. Its agents get their TLBs.

@@ -9,7 +9,7 @@ use crate::model::units::Size;
 use crate::parts::dram::TagBanks;
 use crate::protocol::interleave::Interleave;
 use crate::protocol::node::Role;
-use crate::protocol::tag_miss_handler::TagMissConfig;
+use crate::protocol::node::tag_miss_handler::TagMissConfig;
 
 impl Builder<'_> {
     /// The partitions of a memory that is a cache, one for each slice.

@@ -3,8 +3,8 @@
 use super::Sheet;
 use crate::machine::Machine;
 use crate::machine::latency::Class;
-use crate::model::inspect::WarpState;
 use crate::model::time::Tick;
+use crate::model::warp::WarpState;
 use crate::workload::TaskKind;
 
 impl Machine {

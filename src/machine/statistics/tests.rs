@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::machine::{Machine, StepOutcome};
 use crate::model::access::AccessKind::{self, Load, NStore, Store};
 use crate::model::component::ComponentKind;
-use crate::model::inspect::{Inspect, WarpState};
+use crate::model::inspect::Inspect;
 use crate::model::message::Message;
 use crate::model::message::MessageKind::{ProbeRead, ProbeWrite};
 use crate::model::record::{Records, What};
 use crate::model::state::{Action, State};
+use crate::model::warp::WarpState;
 
 /// The two small GPUs after this work.
 fn after(work: &[(&str, AccessKind, Vec<u64>)]) -> Machine {

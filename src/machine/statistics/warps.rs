@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Sheet;
 use crate::machine::Machine;
-use crate::model::inspect::WarpState;
 use crate::model::text::key_word;
 use crate::model::time::Tick;
+use crate::model::warp::WarpState;
 
 /// Ticks by position in [`WarpState::ALL`].
 type Times = [Tick; WarpState::ALL.len()];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{NO_WARP, Record, RowAccess, What};
+use super::{Record, RowAccess, What};
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::Range;
 use crate::model::component::ComponentId;
@@ -15,6 +15,7 @@ use crate::model::sectors::Sectors;
 use crate::model::selective::RemoteChange;
 use crate::model::state::State;
 use crate::model::tags::TagRecord;
+use crate::model::warp::NO_WARP;
 use crate::model::ways::WayStep;
 
 /// The value of a record's field, as queries and exports see it.

@@ -2,8 +2,8 @@
 
 use super::warps::Warp;
 use super::{Agent, Work};
-use crate::model::inspect::WarpState;
 use crate::model::time::Tick;
+use crate::model::warp::WarpState;
 use crate::protocol::outbox::Outbox;
 
 impl Agent {

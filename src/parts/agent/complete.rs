@@ -4,9 +4,9 @@ use super::warps::{InFlight, Warp};
 use super::{Agent, Told, Work};
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::Address;
-use crate::model::inspect::WarpState;
 use crate::model::message::TxnNumber;
 use crate::model::time::Tick;
+use crate::model::warp::WarpState;
 use crate::protocol::outbox::{Completion, Outbox};
 
 /// An access that was performed, as far as its warp is concerned.

@@ -3,11 +3,11 @@
 use smallvec::SmallVec;
 
 use super::{Agent, Surroundings, Told, Warp};
-use crate::model::inspect::WarpState;
 use crate::model::page::Page;
 use crate::model::paging::{FaultKind, Permission, TlbChange};
 use crate::model::record::What;
 use crate::model::time::Since;
+use crate::model::warp::WarpState;
 use crate::parts::tlb::{Look, Miss, Progress, Tlb};
 use crate::protocol::outbox::{About, Outbox};
 

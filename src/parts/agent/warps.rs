@@ -8,10 +8,10 @@ use smallvec::SmallVec;
 use super::Work;
 use crate::model::access::{Access, Bytes};
 use crate::model::address::Address;
-use crate::model::inspect::WarpState;
 use crate::model::message::TxnNumber;
 use crate::model::page::Page;
 use crate::model::time::{EventNumber, Tick};
+use crate::model::warp::WarpState;
 
 /// A memory instruction that has accesses left.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,8 +1,8 @@
 //! What a block waits for at a node, in words.
 
 use super::Node;
+use super::need::Need;
 use super::pending::{Asked, Pending, Who};
-use super::stand::Need;
 use crate::model::address::Address;
 use crate::model::bits::ones_of;
 use crate::model::component::{ComponentId, Components};

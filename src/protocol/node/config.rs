@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::tag_miss_handler::TagMissConfig;
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
@@ -12,7 +13,6 @@ use crate::model::time::Tick;
 use crate::protocol::homes::Homes;
 use crate::protocol::interleave::Interleave;
 use crate::protocol::table::{Cell, Row, Step, Table};
-use crate::protocol::tag_miss_handler::TagMissConfig;
 
 /// Where a node stands in the hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

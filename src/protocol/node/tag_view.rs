@@ -2,8 +2,9 @@
 
 use super::Node;
 use super::busy::{Busy, WaitsFor};
+use super::need::{Keeper, Need, Stand};
 use super::pending::{Want, Who};
-use super::stand::{Keeper, Need, Stand};
+use super::tag_miss_handler::{Score, TagMissHandler};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{MshrEntryView, MshrView, oldest};
@@ -14,7 +15,6 @@ use crate::model::time::Tick;
 use crate::model::wait::Doing;
 use crate::protocol::homes::Homes;
 use crate::protocol::table::Next;
-use crate::protocol::tag_miss_handler::{Score, TagMissHandler};
 
 impl Node {
     /// The tags of the memory and its tag miss handler, without its banks.

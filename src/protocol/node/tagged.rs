@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::Node;
 use super::pending::Want;
+use super::tag_miss_handler::{Lack, TagMissHandler};
 use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
@@ -22,7 +23,6 @@ use crate::model::time::EventNumber;
 use crate::protocol::outbox::{About, Outbox, Outgoing, TagRead, Touch, TouchKind};
 use crate::protocol::store::Room;
 use crate::protocol::table::{Cell, Next, Step};
-use crate::protocol::tag_miss_handler::{Lack, TagMissHandler};
 
 impl Node {
     /// Whether it is a cache with its tags in DRAM.

@@ -9,6 +9,7 @@ use super::flush::Flushing;
 use super::pending::{Pending, ProbeJob, Reason, Want, Who};
 use super::remote::{Remote, RemoteState};
 use super::room::Waiting;
+use super::tag_miss_handler::TagMissHandler;
 use super::{Node, Role};
 use crate::model::address::Address;
 use crate::model::bits::ones_of;
@@ -21,7 +22,6 @@ use crate::model::tags::TagCounters;
 use crate::protocol::outbox::{Outbox, Ticket};
 use crate::protocol::remote_directory::RemoteDirectory;
 use crate::protocol::store::Entry;
-use crate::protocol::tag_miss_handler::TagMissHandler;
 
 /// What a node holds and what it is busy with. Ticks, events, transactions and tickets are zero or none, uses are ranks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

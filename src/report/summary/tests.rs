@@ -39,7 +39,7 @@ fn sum<'a>(all: &BTreeMap<String, f64>, keys: impl Iterator<Item = String> + 'a)
 }
 
 fn warp_states() -> impl Iterator<Item = String> {
-    crate::model::inspect::WarpState::ALL.into_iter().map(|state| key_word(state.name()))
+    crate::model::warp::WarpState::ALL.into_iter().map(|state| key_word(state.name()))
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::table::Table;
 use super::values::Values;
 use crate::model::component::ComponentKind;
-use crate::model::inspect::{Inspect, WarpState};
+use crate::model::inspect::Inspect;
 use crate::model::text::key_word;
+use crate::model::warp::WarpState;
 
 /// Groups that fit beside each other.
 const GROUPS: usize = 6;

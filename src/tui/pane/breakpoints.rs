@@ -3,9 +3,9 @@
 use crate::debug::frame::Frame;
 use crate::debug::frame::session::MarkKind;
 
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let mut y = 0;

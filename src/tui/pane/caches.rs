@@ -5,9 +5,9 @@ use crate::model::component::ComponentKind;
 use crate::model::inspect::{CacheLine, CacheView};
 
 use super::per_cent;
+use crate::tui::canvas::{Canvas, wrap};
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
-use crate::tui::view::canvas::{Canvas, wrap};
 
 /// Caches from which on L1s come last.
 const MANY: usize = 32;

@@ -2,11 +2,11 @@
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::crowd::{Counts, Crowd, Unit, shares};
-use crate::model::inspect::WarpState;
+use crate::model::warp::WarpState;
 
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 /// Columns of the names of devices.
 const NAMES: u16 = 6;

@@ -9,9 +9,9 @@ use crate::model::text::plural;
 
 use super::age;
 use super::directory_columns::{Columns, Window, is_dirty, is_here, sharers, shortened};
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
-use crate::tui::view::canvas::Canvas;
 
 #[must_use]
 pub fn title(frame: &Frame) -> String {

@@ -8,9 +8,9 @@ use crate::model::paging::FaultKind;
 use crate::model::text::plural;
 use crate::model::wait::WaitLink;
 
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 /// Far-faults that are listed, at most.
 const LISTED: usize = 32;

@@ -4,8 +4,8 @@ use crate::debug::frame::Frame;
 use crate::model::page_view::{HomeCell, HomesView};
 
 use super::page_grid::{self, Cell};
+use crate::tui::canvas::Canvas;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas, all: &HomesView) {
     canvas.field(1, 0, canvas.width().saturating_sub(1), &all.headline(), Role::Text);

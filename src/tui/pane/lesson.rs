@@ -5,8 +5,8 @@ use crate::debug::frame::Frame;
 use crate::debug::frame::session::{Expectation, Hunt, Lesson, Question, Reveal, RunState, Say};
 
 use super::reflow;
+use crate::tui::canvas::{Canvas, wrap};
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::{Canvas, wrap};
 
 #[must_use]
 pub fn title(frame: &Frame) -> String {

@@ -5,9 +5,9 @@ use crate::debug::frame::{Frame, text};
 use crate::model::component::ComponentId;
 use crate::model::lanes::{Flow, LaneDirection};
 use crate::model::link_view::{BalanceView, LaneSample, LinkView};
+use crate::tui::canvas::Canvas;
 use crate::tui::glyphs;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 /// Rows about one link, both its directions.
 pub const ROWS: usize = 3;

@@ -3,9 +3,9 @@
 use crate::debug::frame::{Frame, hardware};
 use crate::model::component::ComponentId;
 
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 /// A row for each transfer set on `link`, from column and row `at` on. Returns the row after them.
 pub fn draw(frame: &Frame, canvas: &mut Canvas, (x, y): (u16, u16), link: ComponentId) -> u16 {

@@ -7,10 +7,10 @@ use crate::model::message::Network;
 use crate::model::resource::{Resource, ResourceView};
 
 use super::{link_lanes, link_pages, map_rail, per_cent};
+use crate::tui::canvas::{Canvas, fit};
 use crate::tui::glyphs;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::{Canvas, fit};
 
 /// Other resources that are shown, of those that serve and of MSHRs; from which share of time on.
 const OTHERS: usize = 4;

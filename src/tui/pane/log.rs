@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use crate::debug::frame::Frame;
 use crate::debug::frame::log::LogLine;
 
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 #[must_use]
 pub fn title(frame: &Frame) -> String {

@@ -6,13 +6,13 @@ use unicode_width::UnicodeWidthStr;
 use crate::debug::frame::map::{Device, MapNode, Mark};
 use crate::debug::frame::{Frame, Knot};
 use crate::model::component::ComponentKind;
-use crate::model::inspect::WarpState;
 use crate::model::state::State;
+use crate::model::warp::WarpState;
 
 use super::{map_rail, map_switch};
+use crate::tui::canvas::{Canvas, fit};
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
-use crate::tui::view::canvas::{Canvas, fit};
 
 /// Rows of letters beyond which they are counted, if all of the picture has room.
 const ROWS: usize = 4;

@@ -8,9 +8,9 @@ use crate::model::link_view::{LinkView, PacketView};
 use crate::model::message::Network;
 
 use super::per_cent;
+use crate::tui::canvas::{Canvas, fit};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::{Canvas, fit};
 
 /// The columns that a link spans, if both its ends are in the picture.
 fn span(link: &LinkView, centres: &[(&str, u16)]) -> Option<(u16, u16)> {

@@ -8,9 +8,9 @@ use crate::debug::frame::Frame;
 use crate::debug::frame::map::Map;
 use crate::model::link_view::LinkView;
 use crate::model::message::Network;
+use crate::tui::canvas::{Canvas, fit};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::{Canvas, fit};
 
 /// Rows that the switch takes.
 #[must_use]

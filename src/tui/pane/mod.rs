@@ -35,8 +35,8 @@ use crate::debug::frame::wish::Pane;
 use crate::scenario::flow;
 
 use super::app::App;
+use super::canvas::Canvas;
 use super::theme::Role;
-use super::view::canvas::Canvas;
 
 /// Draws the content of a pane, as soon as there is a frame that has it: what is not known yet is not missing.
 pub fn draw(pane: Pane, app: &App, canvas: &mut Canvas) {

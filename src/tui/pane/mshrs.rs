@@ -9,9 +9,9 @@ use crate::model::tags::TagScore;
 use crate::model::text::plural;
 
 use super::{age, tags, tlbs};
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 /// Nodes beyond which those without entries are summed up.
 const MOST: usize = 16;

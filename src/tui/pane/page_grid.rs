@@ -1,10 +1,10 @@
 //! Pages as rows of letters, and what the letters mean: what all panes about pages share.
 
 use crate::model::address::Address;
+use crate::tui::canvas::Canvas;
 use crate::tui::glyphs;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 /// Columns of the addresses.
 const LABEL: u16 = 11;

@@ -8,9 +8,9 @@ use crate::model::text::plural;
 
 use super::page_grid::{self, Cell};
 use super::{fault, homes, permissions};
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 #[must_use]
 pub fn title(frame: &Frame) -> String {

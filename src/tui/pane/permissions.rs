@@ -6,9 +6,9 @@ use crate::model::paging::Permission;
 
 use super::fault::faults;
 use super::page_grid::{self, Cell};
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas, all: &PermissionsView) {
     let name = frame.info.components.path(all.driver);

@@ -6,9 +6,9 @@ use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::protocol::table::{Cell, Next, Step};
 
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
-use crate::tui::view::canvas::Canvas;
 
 #[must_use]
 pub fn title(frame: &Frame) -> String {

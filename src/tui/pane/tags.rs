@@ -5,9 +5,9 @@ use crate::model::tags::{TagRequest, TagView};
 use crate::model::text::plural;
 
 use super::age;
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 /// Draws the pending queues in which something waits, or the others, from row `y` on; returns the row after them.
 pub fn queues(frame: &Frame, canvas: &mut Canvas, y: u16, are_used: bool) -> u16 {

@@ -4,10 +4,10 @@ use crate::debug::frame::Frame;
 use crate::debug::frame::session::{Activity, Mark, MarkKind};
 
 use crate::report::number::grouped;
+use crate::tui::canvas::Canvas;
 use crate::tui::glyphs::bar;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let at = frame.position;

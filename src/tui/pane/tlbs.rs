@@ -5,9 +5,9 @@ use crate::model::page_view::TlbView;
 use crate::model::text::plural;
 
 use super::age;
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 /// TLBs beyond which those without misses are summed up.
 const MOST: usize = 8;

@@ -7,14 +7,14 @@ use crate::debug::frame::sequence::{Fate, Sequence, SequenceStep, StepKind};
 use crate::debug::frame::text;
 use crate::model::component::{Component, ComponentId};
 use crate::model::page_view::FaultView;
-use crate::model::record::by_warp;
 use crate::model::state::Action;
 use crate::model::text::plural;
+use crate::model::warp::by_warp;
 
 use super::{age, fault};
+use crate::tui::canvas::{Canvas, fit, wrap};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::{Canvas, fit, wrap};
 
 /// Columns of the cycle numbers, at least: the mark, the digits and a space.
 const CYCLES: u16 = 6;

@@ -6,9 +6,9 @@ use crate::debug::frame::{Frame, Knot};
 use crate::model::inspect::TransactionView;
 use crate::model::page_view::FaultView;
 use crate::model::text::plural;
+use crate::tui::canvas::{Canvas, wrap};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::{Canvas, wrap};
 
 pub fn title(frame: &Frame) -> String {
     match (&frame.deadlock, frame.transactions.len()) {

@@ -2,13 +2,14 @@
 
 use crate::debug::frame::Frame;
 use crate::model::component::ComponentId;
-use crate::model::inspect::{AgentView, WarpState, WarpView};
+use crate::model::inspect::{AgentView, WarpView};
+use crate::model::warp::WarpState;
 
 use super::age;
 use super::crowd::{self, role};
+use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
 
 /// Columns of the states, at least.
 const STATES: u16 = 11;

@@ -5,10 +5,10 @@ use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
 use super::Seen;
-use super::canvas::{fit, wrap};
 use crate::debug::frame::session::RunState;
 use crate::tui::action::Action;
 use crate::tui::app::{App, Overlay};
+use crate::tui::canvas::{fit, wrap};
 use crate::tui::keymap::{Binding, Do, Key};
 use crate::tui::theme::{self, Role};
 

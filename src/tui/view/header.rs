@@ -8,11 +8,11 @@ use crate::debug::frame::Frame;
 use crate::debug::frame::session::{BreakpointRow, RunState, Tone};
 use crate::debug::stop::UNRECORDED;
 
-use super::canvas::{fit, fit_end};
 use super::footer::key_of;
 use crate::report::number::grouped;
 use crate::tui::action::Action;
 use crate::tui::app::App;
+use crate::tui::canvas::{fit, fit_end};
 use crate::tui::keymap::Do;
 use crate::tui::theme::{self, Role};
 

@@ -1,6 +1,5 @@
 //! Draws the state of the screen. Nothing here changes anything: a drawing tells what it put where.
 
-pub mod canvas;
 mod footer;
 mod header;
 mod overlay;
@@ -14,12 +13,12 @@ use crate::debug::frame::Frame;
 use crate::debug::frame::wish::Pane;
 
 use super::app::App;
+use super::canvas::{self, Canvas, Look};
 use super::glyphs;
 use super::layout::{self, Placed, SMALLEST};
 use super::pane;
 use super::seen::{Extent, Seen};
 use super::theme::Role;
-use canvas::{Canvas, Look};
 
 /// Draws the whole screen.
 pub fn draw(app: &App, buffer: &mut Buffer) -> Seen {

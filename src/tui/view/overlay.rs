@@ -6,9 +6,9 @@ use ratatui::layout::Rect;
 use crate::debug::frame::wish::Pane;
 
 use super::Seen;
-use super::canvas::{self, Canvas, Look};
 use super::footer::blank;
 use crate::tui::app::{App, Overlay};
+use crate::tui::canvas::{self, Canvas, Look};
 use crate::tui::help;
 use crate::tui::theme::Role;
 

@@ -7,11 +7,12 @@ use crate::debug::frame::{hardware, text};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::component::{ComponentId, ComponentKind};
-use crate::model::inspect::{BufferView, WarpState};
+use crate::model::inspect::BufferView;
 use crate::model::message::Network;
-use crate::model::record::by_warp;
 use crate::model::resource::ResourceView;
 use crate::model::text::plural;
+use crate::model::warp::WarpState;
+use crate::model::warp::by_warp;
 use crate::query::Pattern;
 
 /// The component that is named, those beneath it or of a pattern, or all.

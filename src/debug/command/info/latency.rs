@@ -7,10 +7,11 @@ use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::address::Range;
 use crate::model::component::Components;
-use crate::model::inspect::WarpState;
 use crate::model::message::TxnNumber;
 use crate::model::page::Page;
-use crate::model::record::{Record, What, by_warp};
+use crate::model::record::{Record, What};
+use crate::model::warp::WarpState;
+use crate::model::warp::by_warp;
 
 /// Events that are looked through for an access, first and at most.
 const SEARCHED: [u64; 2] = [1 << 12, 1 << 17];

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::node::pending::Want;
+use super::pending::Want;
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::message::TxnNumber;
