@@ -18,8 +18,8 @@ use crate::recording::{self, Recording, TraceFile};
 use crate::report::number::grouped;
 use crate::scenario::{Options, Prepared, Runner, Scenario};
 use crate::workload::Workload;
-use crate::workload::suites;
 use crate::workload::trace::{self, Format, Trace};
+use crate::workload::{kernels, suites};
 
 /// Whether a file is meant as a scenario: by its ending, whatever is wrong with it, or by its keys.
 fn is_scenario(path: &Path) -> bool {
@@ -37,12 +37,34 @@ pub fn is_moved(name: &str) -> bool {
     }
     match config::find(Kind::Scenario, name, None) {
         Ok(found) if config::kind_of(&found.source).is_some() => {
-            found.folder.is_none() && suites::scenario(&found.reference, None).is_some()
+            found.folder.is_none()
+                && (suites::scenario(&found.reference, None).is_some() || kernels::find(name).is_ok())
         }
+        Err(_) if kernels::find(name).is_ok() => true,
         _ => {
             path.exists() && read_text(path, TEXT_LIMIT).map_or(true, |file| config::kind_of(&file).is_none())
         }
     }
+}
+
+const NEEDS_MACHINE: &str =
+    "--machine with a name that `umscope list machines` shows, or a path; or a scenario that names both";
+
+/// What runs on a machine that is named beside it.
+const TAKES_MACHINE: &str =
+    "a trace, or a name that `umscope list workloads` or `list kernels` shows: only these take --machine";
+
+fn names_its_machine(target: &Target) -> Diagnostic {
+    let error = Diagnostic::new(format!("{} is a scenario, and names its machine", target.scenario));
+    error.expected(format!("{TAKES_MACHINE}; --set changes keys of a scenario's machine"))
+}
+
+/// That a kernel alone has no machine, if this is the name of one, and of nothing else.
+fn of_kernel(name: &str) -> Option<Box<Diagnostic>> {
+    let is_other = config::find(Kind::Scenario, name, None).is_ok();
+    let kernel = kernels::find(name).ok().filter(|_| !is_other)?;
+    let error = Diagnostic::new(format!("{} is a kernel and names no machine", kernel.name));
+    Some(error.expected(NEEDS_MACHINE).into())
 }
 
 /// Something to run, read but not yet built.
@@ -79,9 +101,8 @@ impl Work {
         match &target.machine {
             Some(machine) if is_trace => Self::trace(target, machine, format, interrupt),
             None if is_trace && path.exists() => {
-                let expected = "--machine with a name that `umscope list machines` shows, or a path; or a scenario that names both";
                 let error = Diagnostic::new(format!("{} is a trace and names no machine", target.scenario));
-                Err(error.expected(expected).into())
+                Err(error.expected(NEEDS_MACHINE).into())
             }
             None if is_trace => {
                 let error = Diagnostic::new(format!("there is no file or folder {}", target.scenario));
@@ -141,26 +162,29 @@ impl Work {
     /// As [`Scenario::load`]; a scenario names its own machine.
     fn scenario(target: &Target, interrupt: &Interrupt) -> Result<Self> {
         let Some(machine) = &target.machine else {
-            return Self::load(&target.scenario, None, &target.changes, interrupt);
+            let loaded = Self::load(&target.scenario, None, &target.changes, interrupt);
+            return loaded.map_err(|error| of_kernel(&target.scenario).unwrap_or(error));
         };
-        let found = config::find(Kind::Scenario, &target.scenario, None).map_err(|mut error| {
-            error.expected = Some(
-                "a trace, or a name that `umscope list workloads` shows: only these take --machine".into(),
-            );
-            error
-        })?;
+        let found = config::find(Kind::Scenario, &target.scenario, None);
+        if found.as_ref().is_ok_and(|found| found.folder.is_some()) {
+            return Err(names_its_machine(target).into());
+        }
         let machine = config::find(Kind::Machine, machine, None)?.reference;
-        let moved = suites::scenario(&found.reference, Some(&machine)).filter(|_| found.folder.is_none());
-        let Some((name, text)) = moved else {
-            let error = Diagnostic::new(format!("{} is a scenario, and names its machine", target.scenario));
-            return Err(error
-                .expected(
-                    "--machine only with a trace or one of `umscope list workloads`; --set changes keys of a scenario's \
-                     machine",
-                )
-                .into());
+        let workload =
+            found.as_ref().ok().and_then(|found| suites::scenario(&found.reference, Some(&machine)));
+        let kernel =
+            || suites::kernel(&target.scenario, &machine).map(|text| (target.scenario.clone(), text));
+        let Some((name, text)) = workload.or_else(kernel) else {
+            return Err(found.map_or_else(
+                |mut error| {
+                    error.expected = Some(TAKES_MACHINE.into());
+                    error
+                },
+                |_| names_its_machine(target).into(),
+            ));
         };
-        let found = Found { source: Source::new(format!("{name}.toml"), text), ..found };
+        let source = Source::new(format!("{name}.toml"), text);
+        let found = Found { source, folder: None, reference: name.clone() };
         Self::found(name, found, &target.changes, interrupt)
     }
 

@@ -71,6 +71,14 @@ pub fn scenario(name: &str, machine: Option<&str>) -> Option<(String, String)> {
     found.next().map(|(suite, workload)| (suite.path(workload), suite.scenario(workload, machine)))
 }
 
+/// The scenario that runs the kernel of this name on `machine`, with the defaults of its parameters; nothing if there is none.
+#[must_use]
+pub fn kernel(name: &str, machine: &str) -> Option<String> {
+    let kernel = kernels::find(name).ok()?;
+    let head = format!("about = {}\n", quoted(&format!("The kernel `{name}`: {}.", kernel.title)));
+    Some(Workload::of(kernel.name, kernel.name, &[]).scenario(&head, machine, &[]))
+}
+
 impl Suite {
     /// The name of one of its workloads as a scenario.
     #[must_use]
