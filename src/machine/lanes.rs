@@ -191,7 +191,11 @@ impl Machine {
             }
             self.tell_saturation(pair, out);
             let decision = self.decide_lanes(pair);
-            pair.remember(LaneSample { end, flows: pair.flows(&self.links), decision });
+            let flows = pair.flows(&self.links);
+            pair.remember(LaneSample { end, flows, decision });
+            if let Some(at) = self.visible(pair.link(LaneDirection::Out)) {
+                out.record(at, About::default(), || What::LaneSample { flows, decision });
+            }
             if let Some(to) = decision.to {
                 self.begin_turn(pair, to, 1, decision.reason, lanes.turn, out);
             }

@@ -9,12 +9,13 @@ use std::hash::{Hash, Hasher};
 
 use super::Machine;
 use super::lanes::REMEMBERED;
+use super::numa::Socket;
 use crate::model::component::ComponentId;
 use crate::model::inspect::PartitionView;
 use crate::model::message::{Message, MessageKind};
 use crate::model::record::What;
 use crate::model::time::{EventNumber, Tick};
-use crate::model::ways::WayDecision;
+use crate::model::ways::{WayDecision, WayMove};
 use crate::policy::ways::{self, Signals, Step};
 use crate::protocol::node::{Node, Role};
 use crate::protocol::outbox::{About, Outbox};
@@ -22,13 +23,11 @@ use crate::protocol::outbox::{About, Outbox};
 /// Decisions that a socket remembers.
 pub const HISTORY: usize = 64;
 
-/// What was decided for a socket, when, and the ways for remote lines that an L2 slice and an L1 had then.
+/// What was decided for a socket, and what that made of its L2 slices and its L1s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decided {
-    pub tick: Tick,
-    pub decision: WayDecision,
-    pub l2: u32,
-    pub l1: u32,
+    pub l2: WayMove,
+    pub l1: WayMove,
 }
 
 /// The signals of a socket since the last sample, and what was decided.
@@ -36,9 +35,10 @@ pub struct Decided {
 struct SocketWays {
     /// Ticks that its memories had been busy when the sample began.
     busy: Tick,
-    /// Bytes that reads bring over the link into it since: the responses that it has asked other sockets for, and what these
-    /// ask of it.
+    /// Bytes that it has asked other sockets for since, as they will come over the link into it.
     reads: u64,
+    /// Bytes that others have asked of it since, as their requests came over that link.
+    asked: u64,
     decided: VecDeque<Decided>,
 }
 
@@ -79,16 +79,14 @@ impl Ways {
         self.sockets.get(socket).into_iter().flat_map(|socket| &socket.decided)
     }
 
-    fn note_read(&mut self, socket: Option<u32>, bytes: u64) {
-        if let Some(socket) = socket.and_then(|socket| self.sockets.get_mut(socket as usize)) {
-            socket.reads += bytes;
-        }
+    fn socket(&mut self, socket: Option<u32>) -> Option<&mut SocketWays> {
+        self.sockets.get_mut(socket? as usize)
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
         (self.since, self.due).hash(hasher);
         for socket in &self.sockets {
-            (socket.busy, socket.reads).hash(hasher);
+            (socket.busy, socket.reads, socket.asked).hash(hasher);
         }
     }
 }
@@ -103,8 +101,14 @@ impl Machine {
         let (asking, asked) = (from.config.home, to.config.home);
         if asking != asked {
             // As on the links: cut into packets, and rounded up.
-            ways.note_read(asking, link.on_the_wire(from.config.header + message.range.len));
-            ways.note_read(asked, link.on_the_wire(message.size));
+            let (response, request) =
+                (link.on_the_wire(from.config.header + message.range.len), link.on_the_wire(message.size));
+            if let Some(asking) = ways.socket(asking) {
+                asking.reads += response;
+            }
+            if let Some(asked) = ways.socket(asked) {
+                asked.asked += request;
+            }
         }
     }
 
@@ -117,7 +121,8 @@ impl Machine {
         }
         for socket in 0..self.fixed.sockets.len() {
             self.begin_sample(socket);
-            self.take_step(socket, WayDecision { step: Step::Halve, memory: 0, ingress: 0 }, out);
+            let decision = WayDecision { step: Step::Halve, memory: 0, ingress: 0, reads: 0, room: 0 };
+            self.take_step(socket, decision, out);
         }
     }
 
@@ -141,12 +146,12 @@ impl Machine {
             return;
         }
         // All of the sample that ends, before the next one begins.
-        let all: Vec<Signals> = (0..self.fixed.sockets.len()).map(|socket| self.signals(socket)).collect();
-        for (socket, signals) in all.into_iter().enumerate() {
+        let all: Vec<_> =
+            (0..self.fixed.sockets.len()).filter_map(|socket| self.decide_ways(socket)).collect();
+        for (socket, decision) in all.into_iter().enumerate() {
             self.begin_sample(socket);
-            let decision =
-                WayDecision { step: ways::decide(signals), memory: signals.local, ingress: signals.ingress };
             self.take_step(socket, decision, out);
+            self.tell_sample(socket, decision, out);
         }
     }
 
@@ -155,20 +160,21 @@ impl Machine {
         let Some(ways) = self.ways.as_mut() else { return };
         (ways.since, ways.due) = (now, now + ways.period);
         if let Some(socket) = ways.sockets.get_mut(socket) {
-            (socket.busy, socket.reads) = (busy, 0);
+            (socket.busy, socket.reads, socket.asked) = (busy, 0, 0);
         }
     }
 
+    /// Ticks until now in which the buses of its memory moved bytes.
     fn memory_busy(&self, socket: usize) -> Tick {
         let memories = self.fixed.sockets.get(socket).map_or(&[][..], |socket| &socket.memories);
         let drams = memories.iter().filter_map(|memory| *self.fixed.dram_of.get(*memory)?);
-        drams.filter_map(|(dram, _)| self.drams.get(dram)).map(|dram| dram.counters().busy).sum()
+        drams.filter_map(|(dram, _)| self.drams.get(dram)).map(|dram| dram.busy_until(self.now).0).sum()
     }
 
-    /// What the partition of a socket is decided by.
-    fn signals(&self, socket: usize) -> Signals {
-        let Some(ways) = &self.ways else { return Signals::default() };
-        let Some(sample) = ways.sockets.get(socket) else { return Signals::default() };
+    /// What is to become of the partition of a socket, and by what that is decided.
+    fn decide_ways(&self, socket: usize) -> Option<WayDecision> {
+        let ways = self.ways.as_ref()?;
+        let sample = ways.sockets.get(socket)?;
         let elapsed = u128::from(self.now.saturating_sub(ways.since)).max(1);
         let channels = self
             .fixed
@@ -180,12 +186,28 @@ impl Machine {
         let ticks = u128::from(self.fixed.time.ticks_per_second);
         let capacity = u128::from(self.ingress_bandwidth(socket)) * elapsed / ticks.max(1);
         let percent = |part: u128, whole: u128| u32::try_from(part * 100 / whole.max(1)).unwrap_or(u32::MAX);
-        Signals {
-            // What a channel has taken on counts when it is taken on.
-            local: percent(busy, channels * elapsed).min(100),
-            ingress: percent(u128::from(sample.reads), capacity),
+        // What others ask has the link first: more of it than there is room for leaves none.
+        let room = capacity.saturating_sub(u128::from(sample.asked));
+        let signals = Signals {
+            local: percent(busy, channels * elapsed),
+            ingress: percent(u128::from(sample.reads), room),
             threshold: ways.threshold,
-        }
+        };
+        Some(WayDecision {
+            step: ways::decide(signals),
+            memory: signals.local,
+            ingress: signals.ingress,
+            reads: sample.reads,
+            room: u64::try_from(room).unwrap_or(u64::MAX),
+        })
+    }
+
+    /// A sample has ended, whether or not ways have moved.
+    fn tell_sample(&self, socket: usize, decision: WayDecision, out: &mut Outbox) {
+        let Some(parts) = self.fixed.sockets.get(socket) else { return };
+        let Some(l2) = parts.slices.first().and_then(|node| self.nodes.get(*node)) else { return };
+        let (remote, l1_remote) = self.remote_ways(parts);
+        out.record(l2.id(), About::default(), || What::WaySample { remote, l1_remote, decision });
     }
 
     /// Bytes per second that the links into a socket can carry now.
@@ -201,6 +223,7 @@ impl Machine {
     fn take_step(&mut self, socket: usize, decision: WayDecision, out: &mut Outbox) {
         let fixed = self.fixed.clone();
         let Some(parts) = fixed.sockets.get(socket) else { return };
+        let before = self.remote_ways(parts);
         let mut any = false;
         for &index in parts.slices.iter().chain(&parts.l1s) {
             let Some(node) = self.nodes.get_mut(index) else { continue };
@@ -215,10 +238,7 @@ impl Machine {
                 self.after_node(index, out);
             }
         }
-        let ways_of = |nodes: &[usize]| {
-            nodes.first().and_then(|node| self.nodes.get(*node)).map_or(0, Node::remote_ways)
-        };
-        let (l2, l1) = (ways_of(&parts.slices), ways_of(&parts.l1s));
+        let after = self.remote_ways(parts);
         let (tick, event) = (self.now, self.event);
         if let Some(ways) = self.ways.as_mut().filter(|ways| any && ways.moved.len() < REMEMBERED) {
             ways.moved.push(event);
@@ -227,7 +247,16 @@ impl Machine {
         if own.decided.len() == HISTORY {
             own.decided.pop_front();
         }
-        own.decided.push_back(Decided { tick, decision, l2, l1 });
+        let moved = |from: u32, to: u32| WayMove { tick, decision, from, to };
+        own.decided.push_back(Decided { l2: moved(before.0, after.0), l1: moved(before.1, after.1) });
+    }
+
+    /// The ways for remote lines of the L2 slices of a socket, and of its L1s.
+    fn remote_ways(&self, parts: &Socket) -> (u32, u32) {
+        let of = |nodes: &[usize]| {
+            nodes.first().and_then(|node| self.nodes.get(*node)).map_or(0, Node::remote_ways)
+        };
+        (of(&parts.slices), of(&parts.l1s))
     }
 
     /// The first events in which lanes began to turn, and in which ways changed hands.
@@ -244,16 +273,13 @@ impl Machine {
         let socket = self.partitioned_socket(index)?;
         let node = self.nodes.get(index)?;
         let is_l1 = node.config.role == Role::Leaf;
-        let decided = ways
-            .decided(socket)
-            .map(|one| (one.tick, one.decision, if is_l1 { one.l1 } else { one.l2 }))
-            .collect();
+        let decided = ways.decided(socket).map(|one| if is_l1 { one.l1 } else { one.l2 }).collect();
         Some(PartitionView { remote: node.remote_ways(), threshold: ways.threshold, decided })
     }
 
     /// The socket of a node whose ways are dealt over local and remote lines.
     fn partitioned_socket(&self, node: usize) -> Option<usize> {
-        let has = |socket: &super::numa::Socket| socket.slices.contains(&node) || socket.l1s.contains(&node);
+        let has = |socket: &Socket| socket.slices.contains(&node) || socket.l1s.contains(&node);
         self.fixed.sockets.iter().position(has)
     }
 }
@@ -296,7 +322,7 @@ mod tests {
             let machine = reading_each_other(packets);
             let ways = machine.ways.as_ref().unwrap();
             for socket in 0..2 {
-                let all: Vec<_> = ways.decided(socket).map(|one| one.decision).collect();
+                let all: Vec<_> = ways.decided(socket).map(|one| one.l2.decision).collect();
                 let most = all.iter().filter(|one| one.step == Step::ToRemote).count();
                 assert!(all.len() >= 10 && most * 4 >= all.len() * 3, "{packets}: {all:?}");
             }

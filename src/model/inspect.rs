@@ -16,7 +16,7 @@ use super::tags::TagView;
 use super::time::{EventNumber, Tick, TimeBase};
 use super::wait::WaitLink;
 use super::warp::WarpState;
-use super::ways::WayDecision;
+use super::ways::WayMove;
 
 /// A block at one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,8 +195,8 @@ pub struct PartitionView {
     pub remote: u32,
     /// From which utilisation on a memory or a link counts as saturated, in percent.
     pub threshold: u32,
-    /// The last decisions for its socket, oldest first: when, what, and the ways for remote lines from then on.
-    pub decided: Vec<(Tick, WayDecision, u32)>,
+    /// The last decisions for its socket, oldest first.
+    pub decided: Vec<WayMove>,
 }
 
 /// The memory controller of a node, if it keeps a queue.

@@ -79,6 +79,17 @@ impl LaneReason {
     /// Those for which lanes turn.
     pub const TURNING: [Self; 3] = [Self::Saturated, Self::Equalise, Self::Launch];
 
+    /// Those that a sample ends with.
+    pub const SAMPLED: [Self; 7] = [
+        Self::Unsaturated,
+        Self::Saturated,
+        Self::LastLane,
+        Self::Equalise,
+        Self::Balanced,
+        Self::Turning,
+        Self::Static,
+    ];
+
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::access::{AccessKind, Bytes};
 use super::address::Range;
 use super::component::ComponentId;
-use super::lanes::{LaneReversal, Saturation};
+use super::lanes::{Flows, LaneDecision, LaneReversal, Saturation};
 use super::message::{Message, TxnNumber};
 use super::paging::{FaultStage, PageChange, PageWalk, Permission, TlbChange};
 use super::sectors::Sectors;
@@ -164,6 +164,11 @@ pub enum What {
     RemoteMiss { home: u32 },
     /// A cache has other ways for local and for remote lines.
     WayRepartition { local: u32, remote: u32, decision: WayDecision },
+    /// The sample that the ways of a socket are decided by has ended, at its first L2 slice: the ways for remote lines that its
+    /// L2 and its L1s have now.
+    WaySample { remote: u32, l1_remote: u32, decision: WayDecision },
+    /// A sample of a link has ended, at the direction from its device: what was decided by it.
+    LaneSample { flows: Flows, decision: LaneDecision },
     /// What became of a request at its tag, or of what it waits for.
     Tag(TagRecord),
     /// Bytes that may not be kept have come: which sectors, and those of them that nobody waited for.
@@ -229,6 +234,8 @@ impl Record {
             What::PageHome { .. } => "page-home",
             What::RemoteMiss { .. } => "remote-miss",
             What::WayRepartition { .. } => "way-repartition",
+            What::WaySample { .. } => "way-sample",
+            What::LaneSample { .. } => "lane-sample",
             What::Tag(_) => "tag",
             What::UseOnce { .. } => "use-once",
             What::Overtaken => "overtaken",

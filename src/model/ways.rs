@@ -1,5 +1,7 @@
 //! The words of caches whose ways are dealt over local and remote lines.
 
+use super::time::Tick;
+
 /// What happens to a partition: the steps of "Beyond the Socket: NUMA-Aware GPUs", Fig. 7 (d), by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WayStep {
@@ -19,6 +21,9 @@ impl WayStep {
     /// Those that change ways.
     pub const CHANGING: [Self; 4] = [Self::Halve, Self::ToRemote, Self::ToLocal, Self::Equalise];
 
+    /// Those that a sample ends with.
+    pub const DECIDED: [Self; 4] = [Self::ToRemote, Self::ToLocal, Self::Equalise, Self::Keep];
+
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -37,8 +42,22 @@ pub struct WayDecision {
     pub step: WayStep,
     /// Utilisation of the socket's own memory in the sample, in percent; nothing was measured for [`WayStep::Halve`].
     pub memory: u32,
-    /// Projected utilisation of the link into the socket, in percent; as `memory`.
+    /// Projected utilisation of the link into the socket, in percent; as `memory`: [`Self::reads`] of [`Self::room`].
     pub ingress: u32,
+    /// Bytes that the requests to read which left the socket in the sample bring over that link.
+    pub reads: u64,
+    /// Bytes that the link could bring in the sample beside what others ask of the socket over it.
+    pub room: u64,
+}
+
+/// What a decision has made of the ways of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WayMove {
+    pub tick: Tick,
+    pub decision: WayDecision,
+    /// Ways for remote lines before and afterwards.
+    pub from: u32,
+    pub to: u32,
 }
 
 impl WayDecision {
@@ -47,7 +66,10 @@ impl WayDecision {
     pub fn reason(self) -> String {
         match self.step {
             WayStep::Halve => "a kernel was launched".to_owned(),
-            _ => format!("memory {} %, projected ingress {} %", self.memory, self.ingress),
+            _ => {
+                let Self { memory, ingress, reads, room, .. } = self;
+                format!("memory {memory} %, projected ingress {ingress} %: reads bring {reads} B of {room} B")
+            }
         }
     }
 }

@@ -7,10 +7,10 @@ pub use crate::model::ways::WayStep as Step;
 pub struct Signals {
     /// Utilisation of the bandwidth of the socket's own memory, in percent.
     pub local: u32,
-    /// Projected utilisation of the link into the socket, in percent: requests that left it in the sample, each with the
-    /// response that it will bring. Incoming writes do not count: they "may saturate our link bandwidth falsely". Incoming
-    /// requests to read do: where sockets read from each other, they have a tenth of each link, and the responses, which
-    /// have the rest of it, would never come to 99 %.
+    /// Projected utilisation of the link into the socket, in percent: what the requests to read that left it in the sample
+    /// will bring, of what the link has room for. Incoming writes do not count: they "may saturate our link bandwidth falsely".
+    /// Nor do incoming requests to read, but they leave less room: where sockets read from each other, they have a part of
+    /// each link, and what is brought, which has the rest of it, would never come to 99 % of all.
     pub ingress: u32,
     /// Percent from which on a bandwidth is saturated.
     pub threshold: u32,

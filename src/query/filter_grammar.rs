@@ -305,6 +305,8 @@ fn words_of(is: FieldType) -> Vec<&'static str> {
         FieldType::LaneDirection => LaneDirection::ALL.map(LaneDirection::name).to_vec(),
         FieldType::LanePhase => LanePhase::ALL.map(LanePhase::name).to_vec(),
         FieldType::LaneReason => LaneReason::TURNING.map(LaneReason::name).to_vec(),
+        FieldType::LaneDecision => LaneReason::SAMPLED.map(LaneReason::name).to_vec(),
+        FieldType::WayDecision => WayStep::DECIDED.map(WayStep::name).to_vec(),
     }
 }
 

@@ -276,6 +276,11 @@ fn weight(what: &What) -> u8 {
         | What::Message(_) => 1,
         What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,
         What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } | What::RemoteMiss { .. } => 3,
-        What::Mshr { .. } | What::Warp { .. } | What::Tlb { .. } | What::Walk(_) => 4,
+        What::Mshr { .. }
+        | What::Warp { .. }
+        | What::Tlb { .. }
+        | What::Walk(_)
+        | What::WaySample { .. }
+        | What::LaneSample { .. } => 4,
     }
 }

@@ -9,7 +9,7 @@ use crate::model::link_view::LinkView;
 use crate::model::page_view::{CopyView, PageMove, PagesView};
 use crate::model::text::plural;
 use crate::model::time::TimeBase;
-use crate::model::ways::WayStep;
+use crate::model::ways::{WayMove, WayStep};
 
 /// Decisions about ways whose outcome is shown, the last ones.
 const SHOWN: usize = 8;
@@ -50,7 +50,8 @@ fn remote(cache: &CacheView, time: TimeBase) -> Vec<String> {
         lines.push(format!("hits: local {local}, remote {remote}"));
     }
     let Some(partition) = &cache.partition else { return lines };
-    let mut counts: Vec<u32> = partition.decided.iter().map(|(_, _, remote)| *remote).collect();
+    let began = partition.decided.first().map(|first| first.from);
+    let mut counts: Vec<u32> = began.into_iter().chain(partition.decided.iter().map(|one| one.to)).collect();
     counts.dedup();
     let over = match counts.len() {
         0 | 1 => String::new(),
@@ -62,16 +63,16 @@ fn remote(cache: &CacheView, time: TimeBase) -> Vec<String> {
     };
     let local = cache.ways - partition.remote;
     lines.push(format!("ways: {local} local, {} remote{over}", partition.remote));
-    lines.extend(decided(cache, partition, time));
+    lines.extend(decided(partition, time));
     lines
 }
 
 /// What was decided last of its ways, when and why.
-fn decided(cache: &CacheView, partition: &PartitionView, time: TimeBase) -> Option<String> {
-    let (tick, last, remote) = partition.decided.last()?;
+fn decided(partition: &PartitionView, time: TimeBase) -> Option<String> {
+    let WayMove { tick, decision: last, from, to } = partition.decided.last()?;
     let stays = match last.step {
-        WayStep::ToRemote if remote + 1 >= cache.ways => ", one local way stays",
-        WayStep::ToLocal if *remote <= 1 => ", one remote way stays",
+        WayStep::ToRemote if from == to => ", but the last local way stays",
+        WayStep::ToLocal if from == to => ", but the last remote way stays",
         _ => "",
     };
     let full = match last.step {

@@ -175,6 +175,14 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::WayRepartition { local, remote, decision } => {
             format!("{}: {local} local and {remote} remote ways  {}", decision.step.name(), decision.reason())
         }
+        What::WaySample { remote, l1_remote, decision } => {
+            let step = decision.step.name();
+            format!("{step}: L2s have {remote} remote ways, L1s {l1_remote}  {}", decision.reason())
+        }
+        What::LaneSample { flows, decision } => {
+            let flow = |flow: Flow| format!("{} % of {}", flow.utilisation, flow.lanes);
+            format!("out {}, in {}; {}", flow(flows.out), flow(flows.into), lane_reason(*decision))
+        }
         What::Tag(tag) => {
             format!("{} {}  {}", tag.outcome.name(), place(record), tag_rooms(*tag))
         }

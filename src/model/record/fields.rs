@@ -8,7 +8,7 @@ use super::{Record, RowAccess, What};
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::Range;
 use crate::model::component::ComponentId;
-use crate::model::lanes::{LaneReversal, Saturation};
+use crate::model::lanes::{Flows, LaneDecision, LaneReversal, Saturation};
 use crate::model::message::Message;
 use crate::model::paging::PageWalk;
 use crate::model::sectors::Sectors;
@@ -16,7 +16,7 @@ use crate::model::selective::RemoteChange;
 use crate::model::state::State;
 use crate::model::tags::TagRecord;
 use crate::model::warp::NO_WARP;
-use crate::model::ways::WayStep;
+use crate::model::ways::{WayDecision, WayStep};
 
 /// The value of a record's field, as queries and exports see it.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,16 +77,14 @@ impl Record {
             | What::Page { .. }
             | What::PageHome { .. }
             | What::RemoteMiss { .. } => paging_field(&self.what, name),
-            What::WayRepartition { local, remote, decision } => match name {
-                "local" => Some(Field::Number(u64::from(*local))),
-                "remote" => Some(Field::Number(u64::from(*remote))),
-                // A launch halves the ways, whatever was measured.
-                "memory" | "ingress" if decision.step == WayStep::Halve => None,
-                "memory" => Some(Field::Number(u64::from(decision.memory))),
-                "ingress" => Some(Field::Number(u64::from(decision.ingress))),
-                "step" => Some(Field::Word(decision.step.name())),
-                _ => None,
-            },
+            What::WayRepartition { local, .. } if name == "local" => Some(Field::Number(u64::from(*local))),
+            What::WaySample { l1_remote, .. } if name == "l1-remote" => {
+                Some(Field::Number(u64::from(*l1_remote)))
+            }
+            What::WayRepartition { remote, decision, .. } | What::WaySample { remote, decision, .. } => {
+                way_field(*remote, *decision, name)
+            }
+            What::LaneSample { flows, decision } => lane_sample_field(flows, *decision, name),
             What::Tag(record) => tag_field(*record, name),
             other => told_field(other, name),
         }
@@ -267,19 +265,50 @@ fn saturation_field(saturation: Saturation, name: &str) -> Option<Field> {
     }
 }
 
+/// A field of how ways are dealt now, and by what that was decided.
+fn way_field(remote: u32, decision: WayDecision, name: &str) -> Option<Field> {
+    let number = match name {
+        "step" => return Some(Field::Word(decision.step.name())),
+        "remote" => u64::from(remote),
+        // A launch halves the ways, whatever was measured.
+        _ if decision.step == WayStep::Halve => return None,
+        "memory" => u64::from(decision.memory),
+        "ingress" => u64::from(decision.ingress),
+        "reads" => decision.reads,
+        "room" => decision.room,
+        _ => return None,
+    };
+    Some(Field::Number(number))
+}
+
+fn lane_sample_field(flows: &Flows, decision: LaneDecision, name: &str) -> Option<Field> {
+    match name {
+        "reason" => Some(Field::Word(decision.reason.name())),
+        "to" => decision.to.map(|to| Field::Word(to.name())),
+        _ => flow_field(flows, name),
+    }
+}
+
+/// Lanes and utilisation of both directions of a link.
+fn flow_field(flows: &Flows, name: &str) -> Option<Field> {
+    let number = match name {
+        "out-lanes" => flows.out.lanes,
+        "in-lanes" => flows.into.lanes,
+        "out-use" => flows.out.utilisation,
+        "in-use" => flows.into.utilisation,
+        _ => return None,
+    };
+    Some(Field::Number(u64::from(number)))
+}
+
 fn reversal_field(reversal: &LaneReversal, name: &str) -> Option<Field> {
-    let (out, into) = (reversal.flows.out, reversal.flows.into);
     match name {
         "from" => Some(Field::Word(reversal.to.opposite().name())),
         "to" => Some(Field::Word(reversal.to.name())),
         "phase" => Some(Field::Word(reversal.phase.name())),
         "reason" => Some(Field::Word(reversal.reason.name())),
         "count" => Some(Field::Number(u64::from(reversal.count))),
-        "out-lanes" => Some(Field::Number(u64::from(out.lanes))),
-        "in-lanes" => Some(Field::Number(u64::from(into.lanes))),
-        "out-use" => Some(Field::Number(u64::from(out.utilisation))),
-        "in-use" => Some(Field::Number(u64::from(into.utilisation))),
-        _ => None,
+        _ => flow_field(&reversal.flows, name),
     }
 }
 

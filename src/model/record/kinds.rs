@@ -39,6 +39,10 @@ pub enum FieldType {
     LaneDirection,
     LanePhase,
     LaneReason,
+    /// What a sample of a link ends with.
+    LaneDecision,
+    /// What a sample of a socket's memory and link ends with.
+    WayDecision,
     Number,
     Text,
     Bytes,
@@ -216,6 +220,22 @@ pub const KINDS: &[KindInfo] = &[
         ],
     },
     KindInfo {
+        name: "lane-sample",
+        about: "a sample of a link has ended, at its direction out, whether or not lanes are to turn",
+        fields: &[
+            field(
+                "reason",
+                FieldType::LaneDecision,
+                "unsaturated, saturated, last-lane, equalise, balanced, turning or static",
+            ),
+            field("to", FieldType::LaneDirection, "direction that is to get a lane, if one is"),
+            field("out-lanes", FieldType::Number, "lanes out in the sample"),
+            field("in-lanes", FieldType::Number, "lanes in in the sample"),
+            field("out-use", FieldType::Number, "percent of the sample that the link out was busy"),
+            field("in-use", FieldType::Number, "percent of the sample that the link in was busy"),
+        ],
+    },
+    KindInfo {
         name: "saturation",
         about: "a direction of a link became saturated in a sample, or is no more",
         fields: &[
@@ -376,7 +396,26 @@ pub const KINDS: &[KindInfo] = &[
                 "utilisation of the socket's memory in the sample, in percent",
             ),
             field("ingress", FieldType::Number, "projected utilisation of the link into it, in percent"),
+            field("reads", FieldType::Number, "bytes that the socket asked others for in the sample"),
+            field("room", FieldType::Number, "bytes that the link could bring in it beside what others ask"),
             field("step", FieldType::WayStep, "halve, to-remote, to-local or equalise"),
+        ],
+    },
+    KindInfo {
+        name: "way-sample",
+        about: "the sample that a socket's ways are decided by has ended, at its first L2 slice, whether or not ways move",
+        fields: &[
+            field("step", FieldType::WayDecision, "to-remote, to-local, equalise or keep"),
+            field(
+                "memory",
+                FieldType::Number,
+                "utilisation of the socket's memory in the sample, in percent",
+            ),
+            field("ingress", FieldType::Number, "projected utilisation of the link into it, in percent"),
+            field("reads", FieldType::Number, "bytes that the socket asked others for in the sample"),
+            field("room", FieldType::Number, "bytes that the link could bring in it beside what others ask"),
+            field("remote", FieldType::Number, "ways of its L2 for remote lines afterwards"),
+            field("l1-remote", FieldType::Number, "ways of its L1s for remote lines afterwards"),
         ],
     },
     KindInfo {

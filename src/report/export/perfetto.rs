@@ -309,6 +309,8 @@ impl Perfetto {
             | What::PageHome { .. }
             | What::RemoteMiss { .. }
             | What::WayRepartition { .. }
+            | What::WaySample { .. }
+            | What::LaneSample { .. }
             | What::UseOnce { .. }
             | What::Overtaken
             | What::Nack { .. }
