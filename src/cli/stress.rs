@@ -114,10 +114,18 @@ impl Stress {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
         let spec = config::load_machine_with(&self.machine, None, &self.set)?;
-        let set = [self.set.clone(), if self.full_size { Vec::new() } else { small(&spec) }].concat();
+        let mut set = [self.set.clone(), if self.full_size { Vec::new() } else { small(&spec) }].concat();
+        // Values are what is looked at: full-size machines keep none unless they are told to.
+        if !spec.values && !self.set.iter().any(|one| one.starts_with("values")) {
+            set.push("values=true".to_owned());
+        }
         let options = Options { set, ..Options::default() };
         self.may_fail(&options)?;
         let plan = self.plan(&options)?;
+        if !plan.blueprint.spec.values {
+            let error = Diagnostic::new("this machine keeps no values, which is what is looked at");
+            return Err(error.expected("values = true").into());
+        }
         interrupt.heed();
         let total = self.all(&plan, &interrupt)?;
         let small = match &total.failure {
@@ -352,9 +360,6 @@ fn small(spec: &MachineSpec) -> Vec<String> {
         cache("gpu.memory", gpu.memory.ways, gpu.memory.secondary_block),
         cache("host.l1", spec.host.l1.ways, spec.host.l1.line),
     ];
-    if !spec.values {
-        set.push("values=true".to_owned());
-    }
     set.extend(spec.host.llc.as_ref().map(|llc| cache("host.llc", llc.ways, llc.line)));
     set
 }

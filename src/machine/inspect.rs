@@ -20,6 +20,7 @@ use crate::model::message::{Message, Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
 use crate::model::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
 use crate::model::resource::ResourceView;
+use crate::model::selective::RemoteLookView;
 use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::model::wait::WaitLink;
@@ -360,6 +361,10 @@ impl Inspect for Machine {
     fn memory(&self, node: ComponentId) -> Option<MemoryView> {
         let (dram, _) = (*self.fixed.dram_of.get((*self.fixed.node_of.get(node.index())?)?)?)?;
         self.drams.get(dram)?.view()
+    }
+
+    fn remote_look(&self, node: ComponentId, address: Address) -> Option<RemoteLookView> {
+        self.node(node)?.remote_look(address)
     }
 
     fn tags(&self, node: ComponentId) -> Option<TagView> {

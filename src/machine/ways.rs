@@ -290,13 +290,13 @@ mod tests {
     use crate::machine::sample::{performing, program};
     use crate::model::access::AccessKind::Load;
 
-    /// Two sockets whose eight warps each read 256 lines of the other one's memory, over links that are too narrow for it.
-    fn reading_each_other(packets: &str) -> Machine {
+    /// Sockets whose eight warps each read 256 lines of the other one's memory, over links that are too narrow for it.
+    fn reading_the_other(sockets: std::ops::Range<u64>, packets: &str) -> Machine {
         let lines = |socket: u64, warp: u64| -> Vec<u64> {
             let pages = (4 * warp..4 * warp + 4).map(|page| 0x2000 * page + 0x1000 * (1 - socket));
             pages.flat_map(|page| (0..64).map(move |line| page + 64 * line)).collect()
         };
-        let warps = (0..2).flat_map(|socket| (0..8).map(move |warp| (socket, warp)));
+        let warps = sockets.flat_map(|socket| (0..8).map(move |warp| (socket, warp)));
         let work = warps.map(|(socket, warp)| {
             program(&format!("gpu{socket}.cu{}", warp % 2), Load, &lines(socket, warp))
         });
@@ -319,7 +319,7 @@ mod tests {
     fn a_link_full_of_reads_is_saturated_though_others_ask_over_it_too() {
         // Whether or not each line goes in packets, whose headers fill the link, too.
         for packets in ["network.payload=4096 B", "network.payload=8 B"] {
-            let machine = reading_each_other(packets);
+            let machine = reading_the_other(0..2, packets);
             let ways = machine.ways.as_ref().unwrap();
             for socket in 0..2 {
                 let all: Vec<_> = ways.decided(socket).map(|one| one.l2.decision).collect();
@@ -327,6 +327,18 @@ mod tests {
                 assert!(all.len() >= 10 && most * 4 >= all.len() * 3, "{packets}: {all:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_others_ask_of_a_socket_takes_no_way_from_its_own_lines() {
+        let machine = reading_the_other(0..1, "network.payload=4096 B");
+        let ways = machine.ways.as_ref().unwrap();
+        let asked: Vec<_> = ways.decided(1).map(|one| one.l2.decision).collect();
+        assert!(asked.len() >= 10, "{asked:?}");
+        let wrong =
+            asked.iter().find(|one| one.step == Step::ToRemote || one.ingress > 0 || one.memory > 100);
+        assert_eq!(wrong, None, "it reads nothing that is far away");
+        assert!(ways.decided(0).any(|one| one.l2.decision.step == Step::ToRemote), "the other one does");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::link_view::LinkView;
 use super::message::{MessageKind, Network, TxnNumber};
 use super::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
 use super::resource::{BankView, ResourceView};
-use super::selective::{RemoteDirectoryView, UncachedView};
+use super::selective::{RemoteDirectoryView, RemoteLookView, UncachedView};
 use super::state::{Action, State};
 use super::tags::TagView;
 use super::time::{EventNumber, Tick, TimeBase};
@@ -307,6 +307,10 @@ pub trait Inspect {
     }
     /// The tags of a memory that is a cache, and its tag miss handler.
     fn tags(&self, _node: ComponentId) -> Option<TagView> {
+        None
+    }
+    /// Where the remote directory of a memory looks for the line of an address.
+    fn remote_look(&self, _node: ComponentId, _address: Address) -> Option<RemoteLookView> {
         None
     }
     /// The TLB of a compute unit, if it has one.

@@ -1,5 +1,7 @@
 //! The words of caches that keep some lines only, and of the directory that says which the CPU may have.
 
+use super::address::Address;
+
 /// What happens to a remote directory ("Selective GPU Caches", section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RemoteChange {
@@ -56,8 +58,31 @@ pub struct RemoteDirectoryView {
     pub false_positives: u64,
     /// How often the CPU had to give up all lines.
     pub flushes: u64,
+    /// Lines that were put in, and fingerprints that were moved for them.
+    pub inserted: u64,
+    pub moved: u64,
     /// It is full, and waits for that.
     pub is_flushing: bool,
+}
+
+/// Where a remote directory looks for a line, and what it finds there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteLookView {
+    pub fingerprint: u16,
+    /// Its two buckets by number, each with the fingerprints in its places; 0 for an empty one. The second may be the first.
+    pub buckets: [(u32, Vec<u16>); 2],
+    /// The CPU has asked for this very line since the directory was empty, which no hardware knows.
+    pub was_inserted: bool,
+    /// Other lines that it has asked for which look the same here.
+    pub alike: Vec<Address>,
+}
+
+impl RemoteLookView {
+    /// Whether the directory says that the CPU may have it.
+    #[must_use]
+    pub fn is_claimed(&self) -> bool {
+        self.buckets.iter().any(|(_, places)| places.contains(&self.fingerprint))
+    }
 }
 
 impl RemoteDirectoryView {

@@ -64,12 +64,10 @@ impl WayDecision {
     /// What it was decided by.
     #[must_use]
     pub fn reason(self) -> String {
-        match self.step {
-            WayStep::Halve => "a kernel was launched".to_owned(),
-            _ => {
-                let Self { memory, ingress, reads, room, .. } = self;
-                format!("memory {memory} %, projected ingress {ingress} %: reads bring {reads} B of {room} B")
-            }
+        if self.step == WayStep::Halve {
+            return "a kernel was launched".to_owned();
         }
+        let Self { memory, ingress, reads, room, .. } = self;
+        format!("memory {memory} %, projected ingress {ingress} %: reads bring {reads} B of {room} B")
     }
 }

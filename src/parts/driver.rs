@@ -189,9 +189,17 @@ impl Driver {
         if self.config.precondition && !self.was_full { Prefetcher::Oracle } else { self.config.prefetcher }
     }
 
+    /// Whether nothing is prefetched any more, though frames may be free: "after the GPU memory reaches capacity we turn off page
+    /// prefetching" (section 5.1).
+    fn is_off(&self) -> bool {
+        self.was_full && !self.config.prefetch_when_full
+    }
+
     /// Whether transfer sets are made without far-faults: as long as that evicts nothing.
     fn speculates(&self) -> bool {
-        self.residency.free() > 0 && !matches!(self.prefetcher(), Prefetcher::None | Prefetcher::Tree)
+        self.residency.free() > 0
+            && !self.is_off()
+            && !matches!(self.prefetcher(), Prefetcher::None | Prefetcher::Tree)
     }
 
     /// When it has something to do next.
@@ -269,7 +277,7 @@ impl Driver {
     }
 
     fn prefetch(&mut self, demand: &[Page], free: u64) -> Vec<Page> {
-        let is_full = free <= demand.len() as u64;
+        let is_full = self.is_off() || free <= demand.len() as u64;
         let is_preconditioning = self.config.precondition && !self.was_full;
         let evicts = self.config.prefetch_when_full && !is_preconditioning;
         if is_full && !evicts {
@@ -431,6 +439,8 @@ impl Driver {
     /// A page has come to the GPU.
     pub fn arrived(&mut self, planned: Planned, now: Tick) -> Vec<Order> {
         self.residency.arrive(planned.page, planned.reason, now);
+        // Whoever has far-faulted for it is answered: it must not be brought again, for nobody, once it has left.
+        self.queue.retain(|fault| fault.page != planned.page);
         // What could not be evicted before may be now.
         self.go_on().0
     }

@@ -11,6 +11,7 @@ use crate::model::address::Address;
 use crate::model::cow::CowVec;
 use crate::model::page::{Page, PageSet};
 use crate::model::random::Random;
+use crate::model::selective::RemoteLookView;
 
 /// Fingerprints that are copied together when one of them changes after a clone.
 const CHUNK: usize = 256;
@@ -153,7 +154,27 @@ impl RemoteDirectory {
         self.find(bucket, fingerprint).or_else(|| self.find(other, fingerprint)).is_some()
     }
 
-    /// The same, counted, and whether it is true.
+    /// Where the line of an address is looked for, and what is there.
+    #[must_use]
+    pub fn looked_for(&self, address: Address) -> RemoteLookView {
+        let (fingerprint, bucket) = self.hash(address);
+        let other = self.other(fingerprint, bucket);
+        let places = |bucket| (0..self.config.ways).map(|way| self.at(self.place(bucket, way))).collect();
+        let own = self.line(address);
+        let line = |page: Page| page.range(self.config.block).start;
+        let is_alike = |page: &Page| {
+            let (its, first) = self.hash(line(*page));
+            *page != own && its == fingerprint && (first == bucket || first == other)
+        };
+        RemoteLookView {
+            fingerprint,
+            buckets: [bucket, other].map(|bucket| (bucket, places(bucket))),
+            was_inserted: self.exact.contains(own),
+            alike: self.exact.iter().filter(is_alike).map(line).collect(),
+        }
+    }
+
+    /// The same as [`Self::contains`], counted, and whether it is true.
     pub fn look(&mut self, address: Address) -> Look {
         self.counters.looks += 1;
         if !self.contains(address) {

@@ -15,7 +15,9 @@ impl Check {
         Self(line.iter().chain(b"\n").fold(self.0, byte))
     }
 
-    fn shown(self) -> u32 {
+    /// The check as it is shown, in eight hexadecimal digits.
+    #[must_use]
+    pub fn shown(self) -> u32 {
         (self.0 ^ self.0 >> 32) as u32
     }
 }

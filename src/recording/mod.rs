@@ -6,7 +6,7 @@
 //! file cut off at any byte is good up to there, and one that was changed is refused with its line.
 
 mod input;
-mod line;
+pub mod line;
 mod mark;
 mod origin;
 pub mod read;

@@ -61,7 +61,7 @@ pub struct Figures {
     quick: bool,
 
     /// Write charts as SVG files into this folder, which is made if need be; charts of the same names are replaced
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "shard")]
     svg: Option<PathBuf>,
 
     /// Where results of runs are kept, and from where it goes on; without it (or with -) nowhere

@@ -15,7 +15,7 @@ use super::destination::Destination;
 use super::exit::{Trouble, say};
 use crate::diagnostic::{Diagnostic, Source, claim};
 pub use header::Header;
-use scan::{Scanned, cannot, scan};
+use scan::{Scanned, cannot, scan, sealed};
 
 /// A file of results.
 #[derive(Debug)]
@@ -154,7 +154,7 @@ impl Journal {
     /// # Errors
     /// If it cannot be written.
     pub fn add(&mut self, point: usize, row: &Value) -> Result<(), Trouble> {
-        self.add_line(point, row.to_string())
+        self.add_line(point, sealed(&row.to_string()))
     }
 
     fn add_line(&mut self, point: usize, line: String) -> Result<(), Trouble> {

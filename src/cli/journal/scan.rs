@@ -8,12 +8,31 @@ use serde_json::Value;
 use super::Header;
 use crate::cli::exit::Trouble;
 use crate::diagnostic::{Diagnostic, Source};
+use crate::recording::line::Check;
 
 /// The longest line that is read, in bytes: the results of a point have some hundred thousand at most.
 const LONGEST: u64 = 64 << 20;
 
 /// What the first line begins with.
 const BEGINNING: &[u8] = b"{\"points\":[";
+
+/// What a line of results ends with, before its check.
+const SEAL: &[u8] = b",\"check\":\"";
+
+/// A result with a check over it at its end: what was changed by hand, or by a disk, is no result of a run.
+pub fn sealed(row: &str) -> String {
+    let body = row.strip_suffix('}').unwrap_or(row);
+    let check = Check::START.after(body.as_bytes()).shown();
+    format!("{body}{}{check:08x}\"}}", String::from_utf8_lossy(SEAL))
+}
+
+/// Whether a line is as it was written.
+fn is_whole(line: &[u8]) -> bool {
+    let body = line.windows(SEAL.len()).rposition(|end| end == SEAL).and_then(|at| line.get(..at));
+    body.is_some_and(|body| {
+        std::str::from_utf8(body).is_ok_and(|body| sealed(&format!("{body}}}")).as_bytes() == line)
+    })
+}
 
 /// What was read of a file that ends at any byte.
 pub struct Scanned {
@@ -58,6 +77,9 @@ pub fn scan(name: &str, file: &mut File) -> Result<Scanned, Trouble> {
             let row: Option<Value> = serde_json::from_slice(&line).ok();
             let key = row.as_ref().and_then(|row| row.get("key")?.as_str());
             let key = key.ok_or_else(|| complain("this is no result of a point"))?.to_owned();
+            if !is_whole(&line) {
+                return Err(complain("this line is not as it was written: its check is wrong or missing"));
+            }
             found.rows.push((key, number, found.end, length as u64 - 1));
         }
         found.end += length as u64;

@@ -59,7 +59,7 @@ A point is known by its settings and by what it is built from: the scenario, the
 trace what it holds. If any of them has changed, --to must be another file; more values of a key are no change.
 
 A line: key, scenario, machine, set{}, seed, cycles, events, accesses, digest, passed, ended, expectations, \
-failures[], stats{} as in `umscope run --format json`; numbers and booleans of set are such. --format json: sweep, count, missing[], points[] with these \
+failures[], stats{} as in `umscope run --format json`, and a check of the line; numbers and booleans of set are such. --format json: sweep, count, missing[], points[] with these \
 and point; csv: point, scenario, machine, seed, passed, ended, cycles, events, accesses, digest, set.KEY, stats.KEY.
 
 Exit status: 0 all held in all points; 1 an expectation or a check failed in a point (the others are run), or a \

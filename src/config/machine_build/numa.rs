@@ -47,7 +47,12 @@ impl Build<'_> {
             (_, Some(WriteWord::Through)) => "gpu-write-through",
             (_, Some(WriteWord::Back) | None) => "gpu-coherent",
         };
-        l2.protocol.get_or_insert_with(|| usual.to_owned());
+        let own = l2.protocol.get_or_insert_with(|| usual.to_owned());
+        if file.write.is_some() && own != usual {
+            let message = format!("gpu.l2.protocol is {own}, and says itself how the L2 writes");
+            let complaint = check.document.complain_about("gpu.numa.write", message);
+            return fail(complaint.expected(format!("{usual}, or no gpu.numa.write with another protocol")));
+        }
         Ok(NumaSpec {
             placement: file.placement.unwrap_or_default(),
             page: page.value as u32,

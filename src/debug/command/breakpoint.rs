@@ -74,10 +74,10 @@ fn lacks(spec: &MachineSpec, kind: &str) -> Option<&'static str> {
     let gpu = spec.gpu.as_ref();
     let has = |part: fn(&GpuSpec) -> bool| gpu.is_some_and(part);
     let (is_there, what) = match kind {
-        "lane-reversal" | "saturation" => {
+        "lane-reversal" | "lane-sample" | "saturation" => {
             (spec.network.balancer.is_some(), "no balancer watches the links (network.balancer)")
         }
-        "way-repartition" => {
+        "way-repartition" | "way-sample" => {
             let is_partitioned = |gpu: &GpuSpec| {
                 gpu.numa.as_ref().is_some_and(|numa| numa.organisation == Organisation::Partitioned)
             };

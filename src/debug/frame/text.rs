@@ -158,6 +158,25 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::Page { change, gpu, set } => {
             format!("{} {} of gpu{gpu}{}", page_change(*change), numbered(record), in_set(*set))
         }
+        What::PageHome { .. }
+        | What::RemoteMiss { .. }
+        | What::UseOnce { .. }
+        | What::Overtaken
+        | What::RemoteDirectory { .. }
+        | What::Nack { .. }
+        | What::WayRepartition { .. }
+        | What::WaySample { .. }
+        | What::LaneSample { .. }
+        | What::Tag(_) => of_far_memory(record, names),
+        What::Input { text } => format!("changed: {text}"),
+        What::Fault { name } => format!("injected: {name}"),
+        What::Violation { rule, text } => format!("{rule}: {text}"),
+    }
+}
+
+/// What several memories, what lies between them, and what is known of what is far away have to do with it.
+fn of_far_memory(record: &Record, names: &Names) -> String {
+    match &record.what {
         What::PageHome { home } => format!("{} lives in gpu{home}", numbered(record)),
         What::RemoteMiss { home } => {
             format!("misses {}, which lives in another memory (home {home})", place(record))
@@ -186,9 +205,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::Tag(tag) => {
             format!("{} {}  {}", tag.outcome.name(), place(record), tag_rooms(*tag))
         }
-        What::Input { text } => format!("changed: {text}"),
-        What::Fault { name } => format!("injected: {name}"),
-        What::Violation { rule, text } => format!("{rule}: {text}"),
+        _ => String::new(),
     }
 }
 

@@ -435,8 +435,10 @@ impl Before {
             add((since, tick), is_moving(false));
         } else {
             let is_queued = at(FaultStage::Queued).any(|tick| (since..=until).contains(&tick));
-            let was_serviced = at(FaultStage::Serviced).any(|tick| tick < since);
-            add((since, until), is_moving(!is_queued && was_serviced));
+            // A far-fault that the driver is not told of met a page that was on its way.
+            let met = |stage| at(stage).any(|tick| tick <= until);
+            let was_coming = met(FaultStage::Serviced) || met(FaultStage::Raised);
+            add((since, until), is_moving(!is_queued && was_coming));
         }
     }
 }

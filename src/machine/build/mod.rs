@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use super::numa::Socket;
 use super::{Blueprint, FirstPass, Machine, StepOutcome};
-use crate::config::machine::{CacheSpec, DramScheduler, DramSpec, MachineSpec};
+use crate::config::machine::{CacheSpec, DramScheduler, DramSpec, GpuHome, MachineSpec};
 use crate::diagnostic::{Diagnostic, Result};
 use smallvec::SmallVec;
 
@@ -28,7 +28,6 @@ use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::Inspect;
 use crate::model::page::Page;
 use crate::model::paging::FaultKind;
-use crate::model::sectors::Sectors;
 use crate::model::time::{ByteRate, Clock, Tick, TimeBase};
 use crate::model::units::{Bandwidth, Duration, Frequency};
 use crate::parts::agent::{Agent, AgentConfig};
@@ -46,9 +45,6 @@ use network::Trunks;
 
 /// Cycles in a sample of a link's utilisation.
 pub(super) const SAMPLE_CYCLES: u64 = 500;
-
-/// Bytes of a line that are fetched and written together.
-const SECTOR: u32 = Sectors::SIZE;
 
 /// A way between two nodes before channels are made.
 struct Way {
@@ -193,16 +189,15 @@ impl Builder<'_> {
         })
     }
 
+    /// Bytes for each bit of a mask. Where messages carry what a mask marks, and accesses miss what it does not, it is the
+    /// machine's, with values or without; under UMH they carry whole blocks, and without values there is nothing to merge.
     fn granule(&self, line: u32) -> u32 {
         let gpu = self.spec.gpu.as_ref();
-        let in_sectors =
-            gpu.is_some_and(|gpu| gpu.numa.is_some() || gpu.unified.is_some() || gpu.tags.is_some());
-        match (self.spec.values, in_sectors) {
-            (true, _) => gpu.map_or(1, |gpu| gpu.memory.mask_bytes),
-            // What a write-back L2 without all of a line has of it: whole sectors.
-            (false, true) => SECTOR.min(line),
+        match gpu.filter(|gpu| self.spec.values || gpu.memory.home != GpuHome::Smd) {
+            Some(gpu) => gpu.memory.mask_bytes,
+            None if self.spec.values => 1,
             // A directory of larger blocks knows which of their lines are dirty.
-            (false, false) => gpu.map_or(line, |gpu| gpu.l1.line.min(line)),
+            None => gpu.map_or(line, |gpu| gpu.l1.line.min(line)),
         }
     }
 

@@ -22,6 +22,8 @@ impl Machine {
             ("nacks", sum(|view| view.nacks)),
             ("false_positives", false_positives),
             ("flushes", sum(|view| view.flushes)),
+            ("inserted", sum(|view| view.inserted)),
+            ("moved", sum(|view| view.moved)),
         ] {
             sheet.count(format!("remote_directory.{name}"), value);
         }

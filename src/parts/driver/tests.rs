@@ -185,3 +185,44 @@ fn a_prefetched_page_that_waits_for_a_frame_and_far_faults_is_not_given_up() {
     driver.make_room();
     assert_eq!(driver.planned.iter().map(|planned| planned.page.0).collect::<Vec<_>>(), [6]);
 }
+
+#[test]
+fn a_far_fault_whose_page_came_with_a_tree_is_answered() {
+    let mut driver = driver(Prefetcher::Tree, 2, 8);
+    driver.config.set = 1;
+    fault(&mut driver, 0, 0);
+    fault(&mut driver, 1, 0);
+    let orders = driver.advance(100);
+    assert_eq!(fetched(&orders), [(0, true), (1, false)]);
+    for order in orders {
+        if let Order::Fetch(planned) = order {
+            driver.arrived(planned, 200);
+        }
+    }
+    assert_eq!(driver.queue().count(), 0, "page 1 has come");
+    driver.wake(200, true);
+    assert_eq!(driver.next(), None, "nobody waits for anything");
+}
+
+#[test]
+fn once_memory_was_full_nothing_is_prefetched_though_a_whole_block_has_left() {
+    let mut driver = driver(Prefetcher::Sequential, 4, 8);
+    (0..4).for_each(|page| fault(&mut driver, page, 0));
+    for order in driver.advance(100) {
+        if let Order::Fetch(planned) = order {
+            driver.arrived(planned, 200);
+        }
+    }
+    (0..4).for_each(|page| drop(driver.touch(Page(page), false, 300)));
+    fault(&mut driver, 4, 300);
+    let evicted = driver.advance(400);
+    assert!(matches!(evicted[..], [Order::Evict { .. }]), "{evicted:?}");
+    // As if more than one page had left.
+    for page in 0..2 {
+        driver.send_home(Page(page));
+    }
+    let brought: Vec<Order> = (0..3).flat_map(|page| driver.evicted(Page(page))).collect();
+    assert_eq!(fetched(&brought), [(4, true)]);
+    driver.wake(500, true);
+    assert_eq!(driver.next(), None, "two frames are free, and it was full");
+}

@@ -10,7 +10,7 @@ use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{BlockView, CacheLine, CacheView, CellCount, MshrEntryView, MshrView, UnitView};
 use crate::model::message::MessageKind;
 use crate::model::sectors::Sectors;
-use crate::model::selective::{RemoteDirectoryView, UncachedView};
+use crate::model::selective::{RemoteDirectoryView, RemoteLookView, UncachedView};
 use crate::model::state::{Action, State};
 use crate::model::time::Tick;
 use crate::protocol::store::{Entry, Unit, bit};
@@ -299,8 +299,16 @@ impl Node {
             nacks: self.counters.nacks,
             false_positives: self.counters.false_positives,
             flushes: self.counters.forced_flushes,
+            inserted: counters.inserted,
+            moved: counters.moved,
             is_flushing: remote.purge != super::remote::Purge::No,
         })
+    }
+
+    /// Where the remote directory of a memory looks for the line of an address.
+    #[must_use]
+    pub fn remote_look(&self, address: Address) -> Option<RemoteLookView> {
+        Some(self.remote()?.directory.looked_for(address))
     }
 
     /// Table cells used here.

@@ -93,7 +93,7 @@ impl UvmFaults {
             match record.what {
                 What::FarFault { stage: FaultStage::Serviced, gpu, set: own, .. } => {
                     set = Some((gpu, own));
-                    served.insert(start);
+                    served.insert((gpu, start));
                 }
                 What::Page { change: PageChange::Prefetched, gpu, set: own } => {
                     set = Some((gpu, own));
@@ -121,7 +121,8 @@ impl UvmFaults {
             self.close(machine, out)?;
             self.begin_batch(machine, set.unwrap_or_default(), out)?;
         }
-        let told: Vec<Fault> = self.waiting.extract_if(.., |fault| served.contains(&fault.address)).collect();
+        let is_served = |fault: &mut Fault| served.contains(&(fault.gpu, fault.address));
+        let told: Vec<Fault> = self.waiting.extract_if(.., is_served).collect();
         self.tell(machine, told, out)?;
         for payload in moved {
             self.line(machine, &payload, out)?;
@@ -149,7 +150,9 @@ impl UvmFaults {
         self.came = arrived.map(|record| record.tick).max().or(self.came);
     }
 
-    fn tell(&mut self, machine: &Machine, faults: Vec<Fault>, out: &mut dyn Write) -> io::Result<()> {
+    /// Tells of faults in the order in which they were raised, which need not be that in which their pages came.
+    fn tell(&mut self, machine: &Machine, mut faults: Vec<Fault>, out: &mut dyn Write) -> io::Result<()> {
+        faults.sort_by_key(|fault| fault.tick);
         for fault in faults {
             let payload = fault.payload(machine.time_base().nanoseconds(fault.tick) as u64);
             self.line(machine, &payload, out)?;

@@ -59,7 +59,10 @@ impl Format {
             Self::UvmFaults => {
                 "A driver's log of far-faults (uvm-eval): lines such as `4,1,90,-;f,7fb144000000,...`"
             }
-            Self::Cores => "One file for all cores: lines such as `1 r a1663dc4` or `0 L 1000000`",
+            Self::Cores => {
+                "One file for all cores: lines such as `1 r a1663dc4` or `0 L 1000000`; each core does its own in order, and \
+                 waits for no other's"
+            }
         }
     }
 

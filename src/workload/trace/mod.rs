@@ -94,6 +94,11 @@ pub fn unknown(path: &Path) -> Box<Diagnostic> {
     let names = Format::ALL.map(Format::name).join(", ");
     let expected = format!("a trace of one of the formats {names}");
     let usual = about(&path.display().to_string(), "this is no trace that is known here").expected(expected);
+    if path.is_dir() && path.join("kernelslist").is_file() {
+        let expected = "kernelslist.g, which Accel-Sim's post-traces-processing makes of the raw traces";
+        let message = "these are raw traces of Accel-Sim: there is a kernelslist, and no kernelslist.g";
+        return Box::new(about(&path.display().to_string(), message).expected(expected));
+    }
     if path.is_dir() {
         return Box::new(usual);
     }

@@ -1,6 +1,7 @@
 //! `info`: what there is to know, by topic.
 
 mod blocks;
+mod filter;
 mod hardware;
 mod latency;
 mod lesson;
@@ -94,6 +95,13 @@ const TOPICS: &[Topic] = &[
         hardware::resources,
     ),
     topic("tags", "tags", "tags in DRAM: hits and misses, pending queues, scoreboards", tags::tags),
+    topic(
+        "filter",
+        "filter [ADDRESS]",
+        "remote directories, which are cuckoo filters: how full they are, and where they look for a line",
+        filter::filter,
+    )
+    .taking(Takes::Block),
     topic("transactions", "transactions", "transactions in flight, oldest first", hardware::transactions),
     topic(
         "latency",
