@@ -99,7 +99,7 @@ l2.local_hit_rate l2.remote_hit_rate l1.remote_way_share l2.remote_way_share (of
 by L1s and L2s) line_use (of the sectors that came to the GPU, those that somebody waited for) sector_misses.l1 sector_misses.l2 (fetches for lines that were here without the \
 sector, of caches that keep lines and take sectors)
   remote_directory.*   lines (that the CPU may have) peak capacity looks found nacks false_positives \
-false_positive_rate (of looks for lines that the CPU never had) flushes
+false_positive_rate (of looks for lines that the CPU never had) flushes inserted (lines) moved (fingerprints, to make room)
   read_only.*   faults.cores faults.gpus faults.STAGE (as of paging.*) changed (pages that may be written now) gave_up (1: no page is taken for \
 read-only any more)
   tags.*   hit cold_miss conflict_miss merge arrival replay replays_missed relay both write_back full (found no room) too_old (came without a write that went past them, and were fetched again) first_hits \

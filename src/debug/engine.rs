@@ -298,7 +298,7 @@ mod tests {
         assert!(seen.is_sorted(), "{seen:?}");
         client.send(Request::Interrupt);
         settled(&client);
-        assert_eq!(client.frame().stop.as_ref().unwrap().text, "interrupted");
+        assert_eq!(client.frame().stop.as_ref().unwrap().text, "paused");
         client.send(Request::Quit);
         engine.join().unwrap();
     }

@@ -5,7 +5,7 @@ use super::describe;
 use super::frame::session::{Stop as StopView, Tone};
 use super::lesson::Lesson;
 use super::timeline::Timeline;
-use crate::machine::Machine;
+use crate::machine::{Machine, StepOutcome};
 use crate::model::component::Components;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
@@ -49,6 +49,10 @@ pub enum Reason {
     },
     /// All work is done.
     Finished,
+    /// All expectations of a run that is over hold.
+    Held {
+        count: usize,
+    },
     /// Work is left, but nothing can move.
     Stuck,
     /// This cycle is the last.
@@ -138,16 +142,25 @@ impl Reason {
         }
     }
 
-    /// What failed on the way to the end of a run, if anything did.
+    /// What failed on the way to the end of a run; that all that was expected holds, if the run is over.
     #[must_use]
-    pub fn of_failures(timeline: &Timeline) -> Option<Self> {
+    pub fn of_verdict(timeline: &Timeline) -> Option<Self> {
         let checks = timeline.machine().violations().iter().map(|failed| (failed.event, &*failed.text));
         let lesson = timeline.lesson().into_iter().flat_map(Lesson::failures);
         let mut all: Vec<_> =
             checks.chain(lesson.map(|failed| (failed.event, failed.message.as_str()))).collect();
         all.sort_by_key(|(event, _)| *event);
-        let (event, text) = *all.first()?;
-        Some(Self::Failed { count: all.len(), event, text: text.to_owned() })
+        let Some((event, text)) = all.first() else { return Self::of_held(timeline) };
+        Some(Self::Failed { count: all.len(), event: *event, text: (*text).to_owned() })
+    }
+
+    /// That all that was expected holds, if anything was, and the run is over.
+    fn of_held(timeline: &Timeline) -> Option<Self> {
+        let lesson = timeline.lesson().filter(|_| timeline.at_end() == Some(StepOutcome::Finished))?;
+        let event = timeline.event();
+        let count = lesson.expectations().len();
+        let holds = (0..count).all(|expectation| lesson.verdict(expectation, event) == Some(true));
+        (count > 0 && holds).then_some(Self::Held { count })
     }
 
     /// One sentence; empty for a plain arrival.
@@ -173,6 +186,8 @@ impl Reason {
             Self::Failed { count, event, text } => {
                 format!("{count} checks and expectations failed, the first at event {event}: {text}")
             }
+            Self::Held { count: 1 } => "the expectation holds".to_owned(),
+            Self::Held { count } => format!("all {count} expectations hold"),
             Self::Finished => "end of the run: all work is done".to_owned(),
             Self::Stuck => "stuck: work is left, but nothing can move (deadlock tells why)".to_owned(),
             Self::Limit(cycle) => format!("end of the run: cycle {cycle} is the last (max-cycles)"),
@@ -183,6 +198,15 @@ impl Reason {
                 "no event up to the end of the run was caused by this one, or not so many".to_owned()
             }
             Self::Interrupted => "interrupted".to_owned(),
+        }
+    }
+
+    /// The same where keys are pressed and no commands typed.
+    fn on_screen(&self) -> String {
+        match self {
+            Self::Interrupted => "paused".to_owned(),
+            Self::Stuck => "stuck: work is left, but nothing can move (D tells why)".to_owned(),
+            _ => self.sentence(),
         }
     }
 
@@ -208,7 +232,7 @@ impl Reason {
             | Self::Stuck
             | Self::Void(_) => Tone::Bad,
             Self::Interrupted | Self::Limit(_) | Self::Beyond(_) => Tone::Warning,
-            Self::Finished => Tone::Good,
+            Self::Finished | Self::Held { .. } => Tone::Good,
             _ => Tone::Plain,
         }
     }
@@ -245,7 +269,7 @@ impl Stop {
             self.reasons.iter().filter(|reason| !reason.sentence().is_empty()).collect();
         reasons.sort_by_key(|reason| reason.brief().is_some());
         let first = reasons.first()?;
-        let text: Vec<_> = reasons.iter().map(|reason| reason.sentence()).collect();
+        let text: Vec<_> = reasons.iter().map(|reason| reason.on_screen()).collect();
         let is_hit = self.reasons.iter().any(|reason| matches!(reason, Reason::Breakpoint { .. }));
         let hit = self.records.iter().filter(|_| is_hit).map(|record| record.id).collect();
         Some(StopView { text: text.join("; "), tone: first.tone(), brief: first.brief(), hit })

@@ -15,7 +15,7 @@ use super::destination::Destination;
 use super::exit::{Trouble, say};
 use crate::diagnostic::{Diagnostic, Source, claim};
 pub use header::Header;
-use scan::{Scanned, cannot, scan, sealed};
+use scan::{CHECK, Scanned, cannot, scan, sealed};
 
 /// A file of results.
 #[derive(Debug)]
@@ -154,6 +154,11 @@ impl Journal {
     /// # Errors
     /// If it cannot be written.
     pub fn add(&mut self, point: usize, row: &Value) -> Result<(), Trouble> {
+        let mut row = row.clone();
+        // Taken from another file it has one already.
+        if let Some(cells) = row.as_object_mut() {
+            cells.remove(CHECK);
+        }
         self.add_line(point, sealed(&row.to_string()))
     }
 

@@ -16,6 +16,8 @@ const LONGEST: u64 = 64 << 20;
 /// What the first line begins with.
 const BEGINNING: &[u8] = b"{\"points\":[";
 
+/// The last key of a result.
+pub const CHECK: &str = "check";
 /// What a line of results ends with, before its check.
 const SEAL: &[u8] = b",\"check\":\"";
 
@@ -23,7 +25,7 @@ const SEAL: &[u8] = b",\"check\":\"";
 pub fn sealed(row: &str) -> String {
     let body = row.strip_suffix('}').unwrap_or(row);
     let check = Check::START.after(body.as_bytes()).shown();
-    format!("{body}{}{check:08x}\"}}", String::from_utf8_lossy(SEAL))
+    format!("{body},\"{CHECK}\":\"{check:08x}\"}}")
 }
 
 /// Whether a line is as it was written.

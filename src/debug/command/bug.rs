@@ -79,6 +79,8 @@ fn lines(hunt: &Hunt) -> Vec<String> {
     lines.extend(hunt.given().map(|hint| format!("hint: {hint}")));
     if hunt.found {
         lines.push(hunt.bug.because.clone());
+    } else {
+        lines.push("bug N says which it is; hint tells more".to_owned());
     }
     lines
 }

@@ -62,7 +62,7 @@ fn deadlock(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
 
 /// Nothing is known to wait for ever; whether something will is known at the end of the run, or once it does.
 fn all_is_well(session: &Session) -> Vec<String> {
-    let text = "nobody waits in a circle here, and nothing is lost";
+    let text = "nobody waits in a circle here, and no message and no wake-up is lost";
     if session.run_state() == RunState::Finished {
         return vec![text.to_owned()];
     }

@@ -52,7 +52,7 @@ fn predict(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         let error = arguments.complaint("this is none of the answers").expected(expected);
         Box::new(near.iter().fold(error, |error, near| error.nearest(near, [near.as_str()])))
     })?;
-    let said = format!("you say: {answer}; go on to see, or reveal");
+    let said = format!("you say: {answer}; go on to see, or reveal (p)");
     asked.predicted = Some(answer);
     if is_over {
         // Nothing is left that would show it.

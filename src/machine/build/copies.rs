@@ -64,7 +64,7 @@ impl Builder<'_> {
         let complaint = format!(
             "gpu.copies: the work needs {needed} pages of {page} bytes at once, and the memories of the GPUs hold {frames}"
         );
-        let expected = "more memory, smaller data, or, with memcpy, a kernel that takes `pieces` (`umscope list kernels`), such as vector-add with pieces = 8 (--set with.pieces=8)";
+        let expected = "more memory, smaller data, or, with memcpy, more `pieces` (such as --set with.pieces=16) of a kernel that can be split: vector-add, histogram-256 and hotspot can";
         Err(Box::new(Diagnostic::new(complaint).expected(expected)))
     }
 }

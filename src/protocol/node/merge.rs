@@ -64,8 +64,9 @@ impl Node {
         if role == Role::Root {
             data.mask.clear();
         }
-        let bytes = patch.marked_bytes();
-        self.counters.merged_bytes += u64::from(bytes);
+        let marked = patch.marked_bytes();
+        let bytes = if whole { patch.range().len } else { marked };
+        self.counters.merged_bytes += u64::from(marked);
         if self.config.has_memory {
             patch.marked_lines(LINE).for_each(|run| self.note_write(run, out));
         }

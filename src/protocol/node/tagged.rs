@@ -137,6 +137,7 @@ impl Node {
             let about = About::message(message).because(message.cause);
             self.tell_tag(TagOutcome::Full, message.kind != MessageKind::Fetch, about, out);
             self.counters.misses += 1;
+            self.counters.mshr_full += 1;
             if let Some(tags) = self.tags.as_deref_mut() {
                 tags.refused.push((message.from, message.range));
             }

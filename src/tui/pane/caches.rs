@@ -29,11 +29,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let stopped = frame.now.iter().find(|happening| hit.contains(&happening.id)).and_then(|one| one.at);
     let (sought, others): (Vec<_>, Vec<_>) =
         others.into_iter().partition(|cache| stopped == Some(cache.node));
-    // Where there are very many, those that others share stand before the L1s.
+    // Where there are very many, or ways are dealt, those that others share stand before the L1s.
     let is_l1 = |cache: &&CacheView| {
         frame.info.components.get(cache.node).is_some_and(|part| part.kind == ComponentKind::L1)
     };
-    let crowded = others.len() > MANY;
+    let crowded = others.len() > MANY || others.iter().any(|cache| cache.partition.is_some());
     let (shared, own): (Vec<_>, Vec<_>) = others.into_iter().partition(|cache| crowded && !is_l1(cache));
     let mut y = 0;
     for cache in tagged.into_iter().chain(sought).chain(shared).chain(own) {

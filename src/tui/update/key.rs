@@ -162,7 +162,7 @@ impl App {
             Kind::Filter => {
                 self.requests.push(Request::Filter(line.to_owned()));
                 if !line.is_empty() && !self.seen.panes.iter().any(|placed| placed.pane == Pane::Log) {
-                    self.say("The log is filtered: :layout log shows it", Tone::Plain);
+                    self.say("The log is filtered: F8 shows it", Tone::Plain);
                 }
             }
             Kind::Predict => self.command(&format!("predict {line}")),

@@ -63,7 +63,9 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
         hint(key, "pause");
     }
     let deadlock = Do::Command(":deadlock".to_owned());
-    if let Some(key) = key_of(app, &deadlock).filter(|_| app.frame.deadlock.is_some()) {
+    if let Some(key) =
+        key_of(app, &deadlock).filter(|_| app.frame.deadlock.is_some() || app.frame.run == RunState::Stuck)
+    {
         hint(key, "deadlock");
     }
     if let Some(pending) = pending(app) {

@@ -211,12 +211,24 @@ fn a_table_has_a_row_for_each_point_and_a_document_is_one() {
     assert_eq!(document["points"][23]["point"], 23);
 }
 
+/// Lines of results with checks that are right for what they say now.
+fn resealed(lines: &str) -> String {
+    let sealed = |line: &str| {
+        let Some((body, _)) = line.rsplit_once(",\"check\":\"") else { return format!("{line}\n") };
+        let byte = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        let hash = body.bytes().chain([b'\n']).fold(0xcbf2_9ce4_8422_2325, byte);
+        format!("{body},\"check\":\"{:08x}\"}}\n", (hash ^ hash >> 32) as u32)
+    };
+    lines.lines().map(sealed).collect()
+}
+
 #[test]
 fn what_does_not_fit_together_is_refused_and_nothing_is_overwritten() {
     let folder = Folder::new(&SWEEP.replace("[1, 2, 4]", "[1]").replace("[3, 1]", "[3]"));
     let whole = folder.whole();
-    let other = whole.replacen("\"cycles\":", "\"cycles\":1", 1);
-    fs::write(folder.path("other.jsonl"), &other).unwrap();
+    let edited = whole.replacen("\"cycles\":", "\"cycles\":1", 1);
+    fs::write(folder.path("edited.jsonl"), &edited).unwrap();
+    fs::write(folder.path("other.jsonl"), resealed(&edited)).unwrap();
     fs::write(folder.path("out.jsonl"), "precious").unwrap();
     let refused = |arguments: &[&str], message: &str| {
         let outcome = folder.sweep(arguments);
@@ -226,6 +238,10 @@ fn what_does_not_fit_together_is_refused_and_nothing_is_overwritten() {
         assert_eq!(folder.read("whole.jsonl"), whole);
     };
     refused(&["--to", "@new.jsonl", "--merge", "@whole.jsonl", "@other.jsonl"], "have different results of");
+    refused(
+        &["--to", "@new.jsonl", "--merge", "@edited.jsonl"],
+        "edited.jsonl:2: this line is not as it was written",
+    );
     refused(&["--to", "@out.jsonl", "--merge", "@whole.jsonl"], "out.jsonl:1: this is no file of results");
     refused(&["@sweep.toml", "--to", "@out.jsonl"], "this is no file of results");
     fs::write(folder.path("changed.toml"), folder.read("sweep.toml").replace("[1, 2]", "[1, 4]")).unwrap();

@@ -84,8 +84,10 @@ mod tests {
     #[test]
     fn a_false_positive_is_told_by_the_line_that_it_looks_like() {
         let text = crate::config::load_scenario("selective/false-positive").unwrap().text.to_string();
-        let at_nack =
-            told(&text, &["set stop-at-narration off", "break nack false-positive 1", "c", "info filter"]);
+        let at_nack = told(
+            &text,
+            &["set stop-at-narration off", "break nack false-positive 1", "c", "info filter 0x180"],
+        );
         assert!(at_nack.contains("a false positive: it looks like 0x"), "{at_nack}");
     }
 
