@@ -17,7 +17,7 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::outputs::{Outputs, Replaces};
 use super::progress::Progress;
-use super::work::doubt;
+use super::work::doubt_tables;
 use crate::explore::fairness::{self, Fairness};
 use crate::explore::outcome::{Outcome, explore};
 use crate::explore::random;
@@ -201,7 +201,7 @@ impl Explore {
         let scenario = Scenario::load(&self.scenario)?.with(&with)?;
         let set = self.set.iter().filter(|set| !is_own(set)).cloned().collect();
         let options = Options { set, ..Options::default() };
-        doubt(&scenario, &options);
+        doubt_tables(&scenario, &options);
         Ok((scenario, options))
     }
 

@@ -380,7 +380,13 @@ impl Mutants {
             let (rule, event) = (failure.rule, grouped(failure.event));
             return Ok(is(true, false, format!("{rule} after {event} events of umscope stress {TESTED}")));
         }
-        Ok(is(false, known.open.is_none(), known.text()))
+        let overruled = if mutant.is_overruled(table) {
+            "; dirty bytes are written back whatever this cell says"
+        } else {
+            ""
+        };
+        let text = known.text() + overruled;
+        Ok(is(false, known.open.is_none(), text))
     }
 
     /// Looks at a mutant on a shape: what is wrong with it there, or what is known of it now.

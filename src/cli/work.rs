@@ -338,16 +338,28 @@ pub fn doubt(scenario: &Scenario, options: &Options) {
     for table in scenario.own_tables(options).unwrap_or_default() {
         let Ok((_, faults)) = config::protocol::examine(&table) else { continue };
         let Some(first) = faults.errors.first() else { continue };
-        let place = first.position().map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
         let more = match faults.errors.len() {
             1 => String::new(),
             count => format!(" (the first of {count} faults)"),
         };
-        say(format_args!(
-            "warning: {}{place}: {}{more}; `umscope check` tells more",
-            table.name, first.message
-        ));
+        warn(&table, first, &format!("{more}; `umscope check` tells more"));
     }
+}
+
+/// The same where the tables themselves are looked at: says, too, what of them is hardly meant, such as a cell that the engine
+/// carries out in another way.
+pub fn doubt_tables(scenario: &Scenario, options: &Options) {
+    doubt(scenario, options);
+    for table in scenario.own_tables(options).unwrap_or_default() {
+        let Ok((_, faults)) = config::protocol::examine(&table) else { continue };
+        faults.warnings.iter().for_each(|warning| warn(&table, warning, ""));
+    }
+}
+
+fn warn(table: &Source, fault: &Diagnostic, more: &str) {
+    let place = fault.position().map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
+    let message = fault.message.trim_start_matches("warning: ");
+    say(format_args!("warning: {}{place}: {message}{more}", table.name));
 }
 
 /// What `--where` asks for.

@@ -10,7 +10,7 @@ use super::cell::{self, letters};
 use super::document::{At, Document};
 use super::fail;
 use super::protocol_file::{
-    ByName, DirectoryFile, ProbeWord, ProtocolFile, RowFile, RuleFile, UncachedFile, UncachedRow, WhenWord,
+    ByName, ProbeWord, ProtocolFile, RowFile, RuleFile, UncachedFile, UncachedRow, WhenWord,
 };
 use crate::diagnostic::{Result, Source};
 use crate::model::message::MessageKind;
@@ -61,6 +61,10 @@ fn read(source: &Source) -> Result<(Document, ProtocolFile, Table)> {
 }
 
 fn table(document: &Document, file: &ProtocolFile) -> Result<Table> {
+    if file.name.trim().is_empty() {
+        let complaint = document.complain_about("name", "the protocol has no name");
+        return fail(complaint.expected("the name that machines use for it"));
+    }
     let reader = Reader::new(document, file)?;
     let rows = reader.rows(file)?;
     let merge = reader.merges(&file.merge)?;
@@ -169,8 +173,12 @@ impl<'a> Reader<'a> {
             inner: none,
         };
         let Some(given) = given else { return Ok(row) };
-        let mut at = 0;
+        let (mut at, mut before) = (0, Vec::new());
         for word in given.value.split(' ') {
+            if let Some(complaint) = contradiction(state, word, &before) {
+                let span = self.inside(given, &(at..at + word.len()));
+                return fail(self.document.complain(Some(&span), complaint.0).expected(complaint.1));
+            }
             match word {
                 "" => {}
                 "exclusive" => row.exclusive = true,
@@ -186,6 +194,7 @@ impl<'a> Reader<'a> {
                 }
             }
             at += word.len() + 1;
+            before.extend(Some(word).filter(|word| !word.is_empty()));
         }
         Ok(row)
     }
@@ -262,7 +271,13 @@ impl<'a> Reader<'a> {
         for (child, row) in &file.0 {
             let child = self.state(child)?;
             for (before, after) in &row.value.0 {
-                merges.push((child, self.state(before)?, self.state(after)?));
+                let (before, after) = (self.state(before)?, (self.state(after)?, after));
+                if after.0 == State::I {
+                    let message = "a node that takes dirty bytes cannot go to I: they would be lost";
+                    let complaint = self.document.complain(Some(&after.1.span), message);
+                    return fail(complaint.expected("a state with a copy"));
+                }
+                merges.push((child, before, after.0));
             }
         }
         Ok(merges)
@@ -274,19 +289,19 @@ impl<'a> Reader<'a> {
             for (action, given) in columns(&row.value) {
                 let Some(given) = given else { continue };
                 let Ok(Some(cell)) = cell::parse(&given.value, action, &self.states) else { continue };
-                self.request(&file.directory, given, cell, table)?;
+                self.request(file, given, cell, table)?;
             }
         }
         Ok(())
     }
 
-    fn request(&self, file: &DirectoryFile, given: &At<String>, cell: Cell, table: &Table) -> Result<()> {
+    fn request(&self, file: &ProtocolFile, given: &At<String>, cell: Cell, table: &Table) -> Result<()> {
         let Step::Ask(request) = cell.step else { return Ok(()) };
         let place = self.inside(given, &(0..given.value.len()));
         let name = request.name();
         let rules = table.directory(request);
         if !rules.iter().any(|rule| rule.when == When::Always) {
-            let last = file.rules(request).last().map(|rule| rule.grant.span.clone());
+            let last = file.directory.rules(request).last().map(|rule| rule.grant.span.clone());
             let message = if last.is_some() {
                 format!("the rules for {name} in [directory] leave out a case: none applies without a `when`")
             } else {
@@ -304,7 +319,34 @@ impl<'a> Reader<'a> {
             let complaint = self.document.complain(Some(&place), message);
             return fail(complaint.expected("a state that [state] calls exclusive"));
         }
+        if request == MessageKind::Write {
+            self.written_by_owner(given, cell.next, file, table)?;
+        }
         Ok(())
+    }
+
+    /// That whoever was granted a write is an owner: the directory below asks it for the data from then on.
+    fn written_by_owner(
+        &self,
+        given: &At<String>,
+        next: Next,
+        file: &ProtocolFile,
+        table: &Table,
+    ) -> Result<()> {
+        let mut granted = table.write.iter().map(|rule| rule.grant);
+        let after = match next {
+            Next::To(state) => Some(state).filter(|state| !table.is_owner(*state)),
+            Next::Granted | Next::Same => granted.find(|state| !table.is_owner(*state)),
+        };
+        let Some(state) = after else { return Ok(()) };
+        let words = file.state.0.iter().find(|(name, _)| State::parse(&name.value) == Some(state));
+        let place = words.map_or(&given.span, |(_, words)| &words.span);
+        let message = format!("a write leads to {state}, which is no owner");
+        let complaint = self.document.complain(Some(place), message);
+        fail(
+            complaint
+                .expected("\"exclusive owner\": the directory below asks whoever has written for the data"),
+        )
     }
 
     /// The place of `part` of a string value, if the string is written without escapes; else that of all of it.
@@ -315,6 +357,25 @@ impl<'a> Reader<'a> {
             _ => return given.span.clone(),
         };
         start + part.start..start + part.end
+    }
+}
+
+/// What is wrong with one more word about a state, and what is expected instead.
+fn contradiction(state: State, word: &str, before: &[&str]) -> Option<(String, &'static str)> {
+    if !PROPERTIES.contains(&word) {
+        return None;
+    }
+    let alone = ["partial", "conflict"];
+    if state == State::I {
+        Some((format!("I cannot be `{word}`: nothing of the block is here"), "I = \"\""))
+    } else if before.contains(&word) {
+        Some((format!("{state} is called `{word}` twice"), "each word once"))
+    } else if !before.is_empty() && (alone.contains(&word) || before.iter().any(|word| alone.contains(word)))
+    {
+        let message = format!("{state} cannot be `{word}` and `{}` at once", before.join(" "));
+        Some((message, "partial and conflict without other words"))
+    } else {
+        None
     }
 }
 

@@ -315,6 +315,7 @@ that = "value at 0x1000 in gpu1.cu0.l1 is 7"
             ("branch 2", "there is no branch 2"),
             ("branch x", "\"x\" is not a number"),
             ("diff", "there is one branch only"),
+            ("diff 1", "there is one branch only"),
             ("diff 1 7", "there is no branch 7"),
         ] {
             let error = session.execute(text, &Interrupt::default()).unwrap_err().to_string();

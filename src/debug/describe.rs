@@ -16,7 +16,9 @@ pub fn record(record: &Record, components: &Components) -> String {
     if let Some(range) = record.range
         && !matches!(record.what, What::Issue { .. } | What::Complete { .. })
     {
-        parts.push(format!("block {}", range.start));
+        let block = format!("block {}", range.start);
+        let is_said = matches!(&record.what, What::Violation { text, .. } if text.ends_with(&block));
+        parts.extend(Some(block).filter(|_| !is_said));
     }
     if let Some(txn) = record.txn {
         parts.push(format!("txn {}", txn.0));

@@ -7,6 +7,7 @@ use super::subject::Subject;
 use crate::config::machine::MachineSpec;
 use crate::diagnostic::Result;
 use crate::model::inspect::BlockView;
+use crate::model::text::plural;
 use crate::recording::{End, Ending, Input, Mark, Recording};
 use crate::scenario::{Draft, FARTHEST, Options};
 
@@ -60,11 +61,12 @@ impl Session {
     }
 
     /// A scenario that begins here: with all accesses of the run, of which those so far are made unseen. What is in
-    /// flight and where the blocks are is told in its comment.
+    /// flight and where the blocks are is told in its comment. And how many of its expectations are left out, since what they
+    /// are about may be over.
     ///
     /// # Errors
     /// As [`Draft::of`].
-    pub fn scenario_from_here(&self) -> Result<Draft> {
+    pub fn scenario_from_here(&self) -> Result<(Draft, usize)> {
         let (scenario, options) = self.options_here()?;
         let mut draft = Draft::of(scenario, &options)?;
         let machine = self.machine();
@@ -83,16 +85,42 @@ impl Session {
         for gone in ["say", "break", "about", "bug", "explore"] {
             draft.head.remove(gone);
         }
-        // What should be seen at a moment may be over.
+        let mut left_out = 0;
         if let Some(Value::Array(expected)) = draft.head.get_mut("expect") {
-            let timed = |value: &Value| {
-                let has = |key: &&str| value.get(*key).is_some();
-                ["after", "at", "on", "count"].iter().any(has)
-            };
-            expected.retain(|value| !timed(value));
+            let all = expected.len();
+            let mut index = 0;
+            expected.retain(|value| {
+                index += 1;
+                self.is_ahead(index - 1, value)
+            });
+            left_out = all - expected.len();
         }
         draft.comment = self.told_of_here();
-        Ok(draft)
+        if left_out > 0 {
+            let text = plural(left_out as u64, "expectation");
+            draft.comment.insert(1, format!("Left out: {text} about what was to be seen before."));
+        }
+        Ok((draft, left_out))
+    }
+
+    /// Whether what this expectation, of this number from 0, is about is still to come as a whole.
+    fn is_ahead(&self, index: usize, expectation: &Value) -> bool {
+        let machine = self.machine();
+        let event = machine.event();
+        let has = |key: &str| expectation.get(key).is_some();
+        if event <= self.timeline.start() {
+            true
+        } else if let Some(id) = expectation.get("after").and_then(Value::as_str) {
+            !machine.is_done(id)
+        } else if let Some(cycle) = expectation.get("at").and_then(Value::as_integer) {
+            machine.cycle() < u64::try_from(cycle).unwrap_or(0)
+        } else if has("on") && !has("nth") {
+            // A lesson has seen every event up to here, unless this is another run than that of the scenario.
+            let lesson = self.timeline.lesson().filter(|_| self.branches.view().is_none());
+            lesson.is_some_and(|lesson| !lesson.has_settled(index, event))
+        } else {
+            !["after", "at", "on", "count"].into_iter().any(has)
+        }
     }
 
     /// What is in flight and where the blocks are.
@@ -217,14 +245,15 @@ that = "value at 0x2000 in host.cpu0.l1 is 1"
             if let Some(fork) = fork {
                 execute(&mut session, fork);
             }
-            let draft = session.scenario_from_here().unwrap();
+            let (draft, left_out) = session.scenario_from_here().unwrap();
             let scenario = draft.scenario("kept").unwrap_or_else(|error| panic!("{error}"));
             let prepared = scenario.prepare(&Options::default()).unwrap();
             assert_eq!(prepared.machine.digest(), session.machine().digest());
-            assert_eq!(prepared.checker.expectations().len(), 1);
+            assert_eq!(left_out, usize::from(session.machine().is_done("a")));
+            assert_eq!(prepared.checker.expectations().len(), 2 - left_out);
             assert_eq!(rest(Box::new(prepared.machine)), rest(session.machine().fork()), "event {event}");
         }
-        let text = session.scenario_from_here().unwrap().text();
+        let text = session.scenario_from_here().unwrap().0.text();
         assert!(text.contains("# In flight:\n#   txn ") && text.contains("gpu0.cu0.l1"), "{text}");
         assert!(text.contains("start = { event = 40, digest = \""), "{text}");
     }

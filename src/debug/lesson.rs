@@ -277,6 +277,12 @@ impl Lesson {
         (settled <= event).then_some(true)
     }
 
+    /// Whether an expectation was looked at for the last time up to `event`.
+    #[must_use]
+    pub fn has_settled(&self, expectation: usize, event: EventNumber) -> bool {
+        self.settled.get(expectation).copied().flatten().is_some_and(|settled| settled <= event)
+    }
+
     /// What was asked at `event`.
     pub fn asked_at(&self, event: EventNumber) -> impl Iterator<Item = &Asked> {
         let from = self.asked.partition_point(|asked| asked.event < event);

@@ -29,7 +29,11 @@ fn ask(
     let machine = timeline.machine();
     let table = machine.table(record.at)?;
     let at = machine.components().get(record.at)?;
-    let block = record.range.map_or_else(|| "a block".to_owned(), |range| format!("block {}", range.start));
+    // A record of an access names the bytes that it is about, which may lie anywhere in the block.
+    let start = record
+        .range
+        .map(|range| machine.block(record.at, range.start).map_or(range.start, |view| view.range.start));
+    let block = start.map_or_else(|| "a block".to_owned(), |start| format!("block {start}"));
     // A grant names the state that it grants, and did so before if its data come from a peer: there is nothing left to predict.
     let granted = |other: &Record| match &other.what {
         What::Delivery(message) => message.granted.is_some() || message.kind == MessageKind::PeerData,
@@ -58,7 +62,7 @@ fn ask(
         choices: table.rows.iter().map(|row| row.state.to_string()).collect(),
         because,
     };
-    let about = record.range.map(|range| (record.at, range.start));
+    let about = start.map(|start| (record.at, start));
     Some(Asked { about, ..Asked::new(record.id.event, None, ask) })
 }
 

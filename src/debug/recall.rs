@@ -17,6 +17,8 @@ pub struct Recall {
     after: EventNumber,
     until: EventNumber,
     list: Vec<Record>,
+    /// Those of the checks at the end of the run, after the last event, are among them.
+    closed: bool,
     journey: Journey,
     /// Of the first events, those that changed a stable state, as far as their records were here at any time.
     changes: BTreeSet<EventNumber>,
@@ -52,6 +54,7 @@ impl Recall {
         }
         if event != self.until + 1 || self.list.len() > MOST {
             self.list.clear();
+            self.closed = false;
             self.after = event.saturating_sub(1);
         }
         mark(&mut self.changes, records);
@@ -124,7 +127,7 @@ impl Recall {
         if after > self.until || until < self.after || self.list.len() > MOST {
             self.list = timeline.records(after, until);
             mark(&mut self.changes, &self.list);
-            (self.after, self.until) = (after, until);
+            (self.after, self.until, self.closed) = (after, until, false);
         }
         if after < self.after {
             let mut earlier = timeline.records(after, self.after);
@@ -137,6 +140,10 @@ impl Recall {
             mark(&mut self.changes, &later);
             self.list.extend(later);
             self.until = until;
+        }
+        if !self.closed && timeline.end().is_some_and(|(end, _)| end == self.until) {
+            self.list.extend(timeline.closing_records(self.until));
+            self.closed = true;
         }
         let from = self.list.partition_point(|record| record.id.event <= after);
         let to = self.list.partition_point(|record| record.id.event <= until);
@@ -179,6 +186,23 @@ mod tests {
         let event = session.event();
         let first = session.recall.at_hand(event).first().map(|record| record.id.event);
         assert_eq!(first, Some(event - 63));
+    }
+
+    #[test]
+    fn what_is_found_when_all_is_quiet_has_a_record_too() {
+        let text = "machine = 'tiny/m2s-a'\nends = 'violation'\n\
+            [[state]]\naddress = 0\nnode = 'gpu0.l2.0'\nstate = 'E'\nowner = 'gpu0.cu0'\nsharers = ['gpu0.cu0']\n\
+            [[state]]\naddress = 0\nnode = 'host.hmd0'\nowner = 'gpu0.l2.0'\nsharers = ['gpu0.l2.0']\n\
+            [[do]]\nby = 'gpu0.cu0'\nload = { address = 0x400, len = 1 }\n";
+        let origin = crate::debug::origin::Origin::of_text("t", text).unwrap();
+        let mut session = crate::debug::session::Session::open(origin, None);
+        for line in ["set stop-at-violations off", "end", "step 1", "reverse-step 1", "end"] {
+            session.execute(line, &crate::debug::interrupt::Interrupt::default()).unwrap();
+            let records = session.log(1000);
+            let is_found = |record: &&Record| matches!(record.what, What::Violation { .. });
+            let is_over = session.timeline.at_end().is_some();
+            assert_eq!(records.iter().filter(is_found).count(), usize::from(is_over), "{line}");
+        }
     }
 
     #[test]

@@ -387,6 +387,21 @@ impl Timeline {
         }
     }
 
+    /// The records of the checks that are made when all has come to rest, if `event` is where it did.
+    #[must_use]
+    pub fn closing_records(&self, event: EventNumber) -> Vec<Record> {
+        let is_end = self.end == Some((event, StepOutcome::Finished));
+        let is_failed = |machine: &dyn Subject| machine.violations().iter().any(|at| at.event == event);
+        if !is_end || self.event() == event && !is_failed(self.machine()) {
+            return Vec::new();
+        }
+        let (mut machine, mut records) = (self.fork_before(event), Records::silent());
+        while machine.event() < event && machine.step(&mut records) == StepOutcome::Ran {}
+        records.on = true;
+        machine.step(&mut records);
+        records.list
+    }
+
     /// The records of the events after position `after` up to position `until`, made again by replay.
     #[must_use]
     pub fn records(&self, after: EventNumber, until: EventNumber) -> Vec<Record> {

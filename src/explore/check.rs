@@ -149,16 +149,16 @@ impl Worker<'_> {
                 let lists = of_child(above.lists, place) & bit != 0;
                 let owns = of_child(above.owns, place) & bit != 0;
                 let (holds, is_owner) = (node.held & bit != 0, node.owner & bit != 0);
-                let text = if is_exact && lists && !holds {
-                    "lists it as a holder, and it holds nothing"
+                let [says, what] = if is_exact && lists && !holds {
+                    ["lists", "as a holder, which holds nothing"]
                 } else if is_owner && !owns {
-                    "does not know that it is the owner"
+                    ["does not know that", "is the owner"]
                 } else {
                     continue;
                 };
                 let (name, above) = (self.path(index), self.path(parent as usize));
                 let line = self.system.lines.get(line).copied().unwrap_or_default();
-                let text = format!("all is quiet, and {above} {text}: {name}, block {line}");
+                let text = format!("all is quiet, and {above} {says} {name} {what}: block {line}");
                 return Some(Broken { rule: "directory", text });
             }
         }

@@ -35,6 +35,20 @@ impl std::fmt::Display for Mutant {
     }
 }
 
+impl Mutant {
+    /// Whether it leaves dirty bytes behind by the table: whoever has some writes them back when evicted all the same.
+    #[must_use]
+    pub fn is_overruled(&self, table: &Table) -> bool {
+        let (state, cell, is_inner) = match self {
+            Self::Table(Change::Cache(state, Action::Evict, Some(cell))) => (state, cell, false),
+            Self::Table(Change::Inner(state, Action::Evict, Some(cell))) => (state, cell, true),
+            _ => return false,
+        };
+        let own = table.cell(*state, Action::Evict, is_inner).map(|cell| cell.step);
+        own == Some(Step::Writeback) && cell.step != Step::Writeback
+    }
+}
+
 /// All mutants of a table: each cell, directory rule and merge changed in one way, and each rule of the engine off.
 #[must_use]
 pub fn all(table: &Table) -> Vec<Mutant> {
@@ -205,5 +219,9 @@ mod tests {
             Mutant::Rule(_) => false,
         });
         assert_eq!(unchanged, None);
+        let overruled = mutants.iter().filter(|mutant| mutant.is_overruled(&table));
+        let overruled: Vec<String> = overruled.map(ToString::to_string).collect();
+        assert!(overruled.contains(&"cache M evict = silent > I".to_owned()), "{overruled:?}");
+        assert!(overruled.iter().all(|name| name.contains(" evict = ") && !name.contains("cache S")));
     }
 }

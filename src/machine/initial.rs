@@ -7,6 +7,7 @@ use crate::config::machine::MOST_WAVEFRONTS;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
+use crate::model::text::plural;
 use crate::model::units::Size;
 use crate::workload::{Kernel, Operations, TaskKind};
 
@@ -206,8 +207,10 @@ pub fn check_addresses(task: &str, operations: &[Operation], memory: Size) -> Re
         if let Some((_, address)) =
             access.lanes.iter().find(|(_, address)| address.0.saturating_add(width) > memory.0)
         {
-            let message =
-                format!("{task} accesses {width} bytes at {address}, beyond the host memory of {memory}");
+            let message = format!(
+                "{task} accesses {} at {address}, beyond the host memory of {memory}",
+                plural(width, "byte")
+            );
             let expected = format!("addresses whose bytes all lie below {:#x}", memory.0);
             return Err(Box::new(Diagnostic::new(message).expected(expected)));
         }

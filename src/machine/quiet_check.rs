@@ -51,7 +51,8 @@ impl Machine {
                     let is_its = child.config.parent(range.start, homes) == Some(parent.id());
                     is_its && Self::is_exact(parent, child) && child.held(range).next().is_none()
                 })?;
-                let text = self.disagrees(parent, gone, range, "lists it as a holder, and it holds nothing");
+                let how = ["lists", "as a holder, which holds nothing"];
+                let text = self.disagrees(parent, gone, range, how);
                 Some((parent.id(), range, text))
             })
         })
@@ -68,13 +69,13 @@ impl Machine {
                 is_its && child.config.table.is_owner(entry.state) && !is_known()
             })?;
             let range = Range::new(owned.block, child.config.block);
-            let text = self.disagrees(parent, child, range, "does not know that it is the owner");
+            let text = self.disagrees(parent, child, range, ["does not know that", "is the owner"]);
             Some((parent.id(), range, text))
         })
     }
 
-    fn disagrees(&self, parent: &Node, child: &Node, range: Range, how: &str) -> String {
+    fn disagrees(&self, parent: &Node, child: &Node, range: Range, [says, what]: [&str; 2]) -> String {
         let path = |node: &Node| self.fixed.components.path(node.id());
-        format!("{} {how}: {}, block {}", path(parent), path(child), range.start)
+        format!("{} {says} {} {what}: block {}", path(parent), path(child), range.start)
     }
 }

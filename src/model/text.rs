@@ -37,7 +37,7 @@ pub fn hex_head(bytes: &[u8], most: usize) -> String {
     }
 }
 
-/// So many of something whose name takes an `s`: `1 page`, `2 pages`, `2 accesses`.
+/// So many of something whose name takes an `s`: `1 page`, `2 pages`, `2 accesses`, `2 branches`.
 #[must_use]
 pub fn plural(count: u64, noun: &str) -> String {
     format!("{count} {}", noun_for(count, noun))
@@ -48,7 +48,7 @@ pub fn plural(count: u64, noun: &str) -> String {
 pub fn noun_for(count: u64, noun: &str) -> String {
     let ending = match count {
         1 => "",
-        _ if noun.ends_with('s') => "es",
+        _ if noun.ends_with('s') || noun.ends_with("ch") => "es",
         _ => "s",
     };
     format!("{noun}{ending}")
@@ -67,8 +67,8 @@ mod tests {
     #[test]
     fn one_is_not_several() {
         assert_eq!(
-            [plural(1, "access"), plural(0, "access"), plural(2, "page")],
-            ["1 access", "0 accesses", "2 pages"]
+            [plural(1, "access"), plural(0, "access"), plural(2, "page"), plural(2, "branch")],
+            ["1 access", "0 accesses", "2 pages", "2 branches"]
         );
     }
 

@@ -84,7 +84,7 @@ pub const RULES: [Rule; 14] = [
     rule(
         14,
         "dirty data of an N child turn E of its parent into M, and S into N",
-        "they are evicted as if they were clean",
+        "a parent in S answers a write probe without them, and they are lost",
     ),
 ];
 

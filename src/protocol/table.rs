@@ -355,6 +355,17 @@ impl Table {
         [&self.read, &self.read_nc, &self.write].into_iter().any(|rules| !rules.is_empty())
     }
 
+    /// Of the states that a request may be granted, the one that lets its holder do least; where no directory grants any, of all
+    /// that there are.
+    #[must_use]
+    pub fn weakest_grant(&self, request: MessageKind) -> Option<State> {
+        let rules = self.directory(request);
+        let is_granted = |state: State| rules.is_empty() || rules.iter().any(|rule| rule.grant == state);
+        let granted = self.rows.iter().filter(|row| row.state != State::I && is_granted(row.state));
+        let least = |row: &&Row| (row.exclusive, row.owner, row.noncoherent, row.presence != Presence::Whole);
+        granted.min_by_key(least).map(|row| row.state)
+    }
+
     /// What the directory does for a request of this kind.
     #[must_use]
     pub fn directory(&self, request: MessageKind) -> &[DirectoryRule] {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::machine::{StepOutcome, TaskView};
+use crate::machine::{StepOutcome, TaskView, Violation};
 use crate::model::component::Components;
 use crate::model::record::{Record, What};
 use crate::model::time::EventNumber;
@@ -134,6 +134,16 @@ impl Checker {
     pub fn awaits_end(&self) -> bool {
         let mut all = self.expectations.iter().zip(&self.progress);
         all.all(|(expectation, progress)| progress.settled || matches!(expectation.when, When::End))
+    }
+
+    /// Looks at a machine in which these checks have failed before the run begins; the first of them counts.
+    pub fn begin(&mut self, subject: &dyn Subject, failed: &[Violation]) {
+        let Some(Violation { event, rule, text }) = failed.first() else { return };
+        self.violated = true;
+        if self.ends != Ending::Violation {
+            let message = format!("{rule}: {text} (since event {event}, before the run begins)");
+            self.failures.fail(place(subject), message);
+        }
     }
 
     /// Looks at the machine after an event that made `records`.

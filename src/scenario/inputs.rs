@@ -200,7 +200,7 @@ impl Reader<'_> {
         let operations = vec![instructions::parse(&text)?];
         self.works += 1;
         let id: Arc<str> = format!("by-hand-{}", self.works).into();
-        check_addresses(&id, &operations, self.blueprint()?.spec.host.memory)?;
+        check_addresses("it", &operations, self.blueprint()?.spec.host.memory)?;
         let what = TaskKind::Program { agent: agent.path.clone(), warp: None, operations: operations.into() };
         Ok(Change::Work(Task { id, after: Vec::new(), delay: 0, launch: None, what }))
     }

@@ -7,7 +7,7 @@ use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
 use crate::model::record::{Record, Records};
 use crate::model::time::EventNumber;
-use crate::recording::{Differs, Mark, Recording, Verifier};
+use crate::recording::{Differs, Ending, Mark, Recording, Verifier};
 
 use super::checker::{Checker, Ended, Failure};
 
@@ -20,6 +20,8 @@ pub struct Runner {
     ended: Option<Ended>,
     /// The digests that were recorded, of a recording.
     recorded: Option<Verifier>,
+    /// What was recorded may go on after a failed check, at which this run ends.
+    goes_past_checks: bool,
     /// What the exploration that has made a recording found at its end, which need not be seen in the machine: that a request waits
     /// for ever, say.
     found: Option<String>,
@@ -47,17 +49,35 @@ pub struct Report {
 impl Runner {
     /// `listen` makes records even if no expectation needs them.
     #[must_use]
-    pub fn new(machine: Machine, checker: Checker, listen: bool) -> Self {
+    pub fn new(machine: Machine, mut checker: Checker, listen: bool) -> Self {
         let on = listen || checker.needs_records();
         let records = Records { on, list: Vec::new() };
-        Self { machine, checker, records, ended: None, recorded: None, found: None, last: None }
+        // It may begin where a check has failed before.
+        checker.begin(&machine, machine.violations());
+        let ended = checker.violated().then_some(Ended::Violation);
+        Self {
+            machine,
+            checker,
+            records,
+            ended,
+            recorded: None,
+            goes_past_checks: false,
+            found: None,
+            last: None,
+        }
     }
 
     /// The same, of a recording: its states must be those that were recorded.
     #[must_use]
     pub fn as_recorded(self, recording: &Recording) -> Self {
-        let found = recording.end.as_ref().and_then(|end| end.found.clone());
-        Self { recorded: Some(Verifier::new(&self.machine, recording.digests())), found, ..self }
+        let end = recording.end.as_ref();
+        let found = end.and_then(|end| end.found.clone());
+        let recorded = Some(Verifier::new(&self.machine, recording.digests()));
+        let goes_past_checks = end.is_some_and(|end| end.how == Ending::Moment);
+        let mut runner = Self { recorded, found, goes_past_checks, ..self };
+        // A moment may have been kept before the first event.
+        runner.compare();
+        runner
     }
 
     #[must_use]
@@ -137,7 +157,9 @@ impl Runner {
     /// What came of a run that ended so, once the expectations have been looked at for the last time.
     pub fn report(&mut self, ended: Ended) -> Report {
         // It may have ended before what was recorded did.
-        if let Some(Err(differs)) = self.recorded.take().map(|recorded| recorded.finish(&self.machine)) {
+        let is_cut_short = ended == Ended::Violation && self.goes_past_checks;
+        let recorded = self.recorded.take().filter(|_| !is_cut_short);
+        if let Some(Err(differs)) = recorded.map(|recorded| recorded.finish(&self.machine)) {
             self.differs(&differs);
         }
         self.last = Some(Mark::of(&self.machine));
@@ -184,7 +206,7 @@ impl Runner {
 mod tests {
     use super::*;
     use crate::diagnostic::Source;
-    use crate::recording::Mark;
+    use crate::recording::{End, Mark};
     use crate::scenario::{Options, Scenario};
 
     #[test]
@@ -228,5 +250,28 @@ mod tests {
             let message = report.failures.first().map_or("", |failure| failure.message.as_str());
             assert!(message.starts_with("this is not the run that was recorded"), "{message}");
         }
+    }
+    #[test]
+    fn a_moment_may_be_kept_at_the_first_event_and_after_a_failed_check() {
+        let text = "machine = \"tiny/umh-2gpu\"\nfault = [{ name = \"skip-invalidation\" }]\n\
+                    [[program]]\nby = \"gpu0.cu0\"\ndo = [\"load 0x1000\"]\n\
+                    [[do]]\nby = \"gpu1.cu0\"\nat = 3000\nstore = { address = 0x1000, bytes = \"07\" }\n";
+        let scenario = Scenario::parse(Source::new("t", text), None).unwrap();
+        let prepared = || scenario.prepare(&Options::default()).unwrap();
+        let mut recording = scenario.recording("t", &Options::default()).unwrap();
+        let mut machine = prepared().machine;
+        for limit in [0, EventNumber::MAX] {
+            machine.run_until(limit);
+            recording.end = Some(End { mark: Mark::of(&machine), how: Ending::Moment, found: None });
+            let report = prepared().runner().as_recorded(&recording).run(|_, _| ControlFlow::Continue(()));
+            assert_eq!(report.ended, Ended::Violation);
+            let [failure] = &*report.failures else { panic!("{:?}", report.failures) };
+            assert!(!failure.message.contains("recorded"), "{failure:?}");
+        }
+        let mut begun = prepared();
+        begun.machine = machine;
+        let report = begun.runner().run(|_, _| ControlFlow::Continue(()));
+        assert_eq!((&report.ended, report.failures.len()), (&Ended::Violation, 1), "it holds from the start");
+        assert!(report.failures[0].message.contains("before the run begins"), "{report:?}");
     }
 }

@@ -148,6 +148,17 @@ fn broken_tables_are_told_where_and_why() {
             Some((7, 16)),
             "a write request leads to a state that is not exclusive",
         ),
+        ("'exclusive owner'", "'exclusive'", Some((3, 5)), "a write leads to M, which is no owner"),
+        ("owner'", "owner owner'", Some((3, 22)), "M is called `owner` twice"),
+        ("owner'", "owner conflict'", Some((3, 22)), "M cannot be `conflict` and `exclusive owner` at once"),
+        ("S = ''", "I = 'owner'", Some((4, 6)), "I cannot be `owner`: nothing of the block is here"),
+        (
+            "M = { S = 'M' }",
+            "M = { S = 'I' }",
+            Some((13, 11)),
+            "a node that takes dirty bytes cannot go to I: they would be lost",
+        ),
+        ("name = 'x'", "name = ''", Some((1, 1)), "the protocol has no name"),
         ("\nI = {", "\n#", None, "the state I is missing in [cache]"),
         ("\nS = {", "\nSh = {", Some((7, 1)), "`Sh` is no state"),
         ("S = ''", "Q = ''", Some((4, 1)), "the state Q has no row in [cache]"),
@@ -176,4 +187,18 @@ fn broken_tables_are_told_where_and_why() {
 fn an_escaped_cell_is_marked_as_a_whole() {
     let error = complaint("\"hit\"", "\"\\u0068ti\"");
     assert_eq!((error.position(), error.span.map(|span| span.len())), (Some((6, 14)), Some(10)));
+}
+
+#[test]
+fn a_read_asks_for_a_plain_copy_whatever_its_letter() {
+    let mut table = table("moesi");
+    assert_eq!(table.weakest_grant(MessageKind::Read), Some(S));
+    assert_eq!(table.weakest_grant(MessageKind::Write), Some(M));
+    let renamed = State(b'C');
+    let rows = table.rows.iter().cloned();
+    let rows: Vec<Row> =
+        rows.map(|row| if row.state == S { Row { state: renamed, ..row } } else { row }).collect();
+    table.rows = rows.into();
+    table.read.iter_mut().filter(|rule| rule.grant == S).for_each(|rule| rule.grant = renamed);
+    assert_eq!(table.weakest_grant(MessageKind::Read), Some(renamed));
 }

@@ -1,6 +1,7 @@
 //! What follows a command's name, with its place in the line, so that a complaint can point at it.
 
 use std::ops::Range;
+use std::path::Path;
 
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::query::{Text, parse_number};
@@ -32,6 +33,15 @@ impl Arguments {
     #[must_use]
     pub fn text(&self) -> &str {
         self.source.text.get(self.span.clone()).unwrap_or_default()
+    }
+
+    /// The text as the name of a file, which may stand in quotes.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        let text = self.text();
+        let inner =
+            |quote: char| text.strip_prefix(quote)?.strip_suffix(quote).filter(|name| !name.is_empty());
+        Path::new(inner('"').or_else(|| inner('\'')).unwrap_or(text))
     }
 
     #[must_use]

@@ -5,7 +5,7 @@ use crate::debug::compare::Comparison;
 use crate::debug::job::Job;
 use crate::debug::session::Session;
 use crate::debug::subject::Subject;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 
 pub const DIFF: Command = Command {
     name: "diff",
@@ -33,18 +33,22 @@ fn diff(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     }
     let here = session.branches().current();
     let (a, b) = match numbers.as_slice() {
-        [] => {
-            let only =
-                || Box::new(Session::complaint("there is one branch only").expected("fork, to make another"));
-            (session.relative(here).ok_or_else(only)?, here)
-        }
+        [] => (session.relative(here).ok_or_else(only)?, here),
         [other] => (*other, here),
         [a, b] => (*a, *b),
         _ => return Err(arguments.complaint("two branches are enough")),
     };
+    if a == b && a == here {
+        let itself = |_| Session::complaint(format!("branch {a} does not differ from itself"));
+        return Err(session.relative(here).map_or_else(only, itself));
+    }
     let comparison = session.compare(a, b, ignore_time)?;
     let names = [format!("branch {a}"), format!("branch {b}")];
     Ok(Effect::Work(Box::new(Diffing { comparison: Some(comparison), names })))
+}
+
+fn only() -> Box<Diagnostic> {
+    Box::new(Session::complaint("there is one branch only").expected("fork, to make another"))
 }
 
 /// A comparison under way, and what its runs are called.

@@ -36,7 +36,7 @@ fn save(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         "breakpoints" => (lines(session), count(session)),
         "answers" => answers(session)?,
         "moment" => (Vec::new(), format!("event {}", session.event())),
-        "scenario" => scenario(session, Path::new(rest.text()))?,
+        "scenario" => scenario(session, rest.path())?,
         _ => {
             let error = arguments
                 .complaint("what shall be saved where?")
@@ -47,7 +47,7 @@ fn save(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     if rest.is_empty() {
         return Err(rest.missing("the file to write"));
     }
-    let path = Path::new(rest.text());
+    let path = rest.path();
     let bytes =
         if what == "moment" { session.moment()?.bytes() } else { (lines.join("\n") + "\n").into_bytes() };
     let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(&bytes));
@@ -62,10 +62,15 @@ fn save(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
 
 /// A scenario that begins here, to be written to `path`.
 fn scenario(session: &Session, path: &Path) -> Result<(Vec<String>, String)> {
-    let mut draft = session.scenario_from_here()?;
+    let (mut draft, left_out) = session.scenario_from_here()?;
     draft.put_at(path);
     let text = draft.text();
-    Ok((text.lines().map(str::to_owned).collect(), format!("event {}", session.event())))
+    let mut saved = format!("event {}", session.event());
+    if left_out > 0 {
+        let left_out = plural(left_out as u64, "expectation");
+        saved.push_str(&format!(", without {left_out} about what was to be seen before it,"));
+    }
+    Ok((text.lines().map(str::to_owned).collect(), saved))
 }
 
 /// What was asked so far, with what was predicted, as CSV: on a branch what differs from the one that it left, too.

@@ -1,7 +1,5 @@
 //! `source`: carries out the commands of a file.
 
-use std::path::Path;
-
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::session::Session;
 use crate::diagnostic::{Result, read_text};
@@ -24,7 +22,7 @@ fn source(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     if arguments.is_empty() {
         return Err(arguments.missing("a file"));
     }
-    let text = read_text(Path::new(arguments.text()), LARGEST)?;
+    let text = read_text(arguments.path(), LARGEST)?;
     let depth = session.depth;
     session.queue.insert(&text, depth)?;
     Ok(Effect::nothing())

@@ -46,8 +46,8 @@ impl Node {
         match asked.next {
             Next::To(state) => Some(state),
             Next::Granted if asked.kind == MessageKind::Write => self.first_exclusive(),
-            // What a read will be granted is not known yet; S is what it asks for.
-            Next::Granted => State::parse("S").filter(|state| self.config.table.row(*state).is_some()),
+            // What a read will be granted is not known yet; a plain copy is what it asks for.
+            Next::Granted => self.config.table.weakest_grant(asked.kind),
             Next::Same => None,
         }
     }

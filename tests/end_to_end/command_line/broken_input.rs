@@ -199,10 +199,7 @@ fn states_to_begin_with_that_contradict_each_other_are_pointed_at() {
     assert_eq!(said(&[l1, &with_state, host]).0, Some(0));
     for (states, expected) in [
         (&[l1, l2, host][..], "gpu0.l2.0 has a holder of a block that it does not have"),
-        (
-            &[&with_state, host],
-            "gpu0.l2.0 lists it as a holder, and it holds nothing: gpu0.cu0.l1, block 0x0",
-        ),
+        (&[&with_state, host], "gpu0.l2.0 lists gpu0.cu0.l1 as a holder, which holds nothing: block 0x0"),
         (&[l1, &with_state], "gpu0.l2.0 holds block 0x0 in E, but host.hmd0 does not have it"),
     ] {
         let (code, text) = said(states);

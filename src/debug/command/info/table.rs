@@ -1,7 +1,5 @@
 //! The protocol table as text, with how often each cell was used.
 
-use std::fmt::Write as _;
-
 use crate::debug::command::Arguments;
 use crate::debug::frame::protocol::{Ruled, beside_cells};
 use crate::debug::session::Session;
@@ -40,19 +38,16 @@ fn lines(ruled: &Ruled, counts: &[CellCount], components: &Components) -> Vec<St
         .collect();
     let source = if table.source.is_empty() { String::new() } else { format!(" ({})", table.source) };
     let mut lines = vec![format!("{}, {}: {}{source}", table.name, ruled.kinds(components), table.title)];
-    let mut head = format!("{:<4}", "");
-    for action in &columns {
-        let _ = write!(head, "{:<20}", action.name());
-    }
-    lines.push(head.trim_end().to_owned());
-    for row in table.rows.iter().filter(|row| columns.iter().any(|action| has(row.state, *action))) {
-        let mut line = format!("{:<4}", row.state.to_string());
-        for action in &columns {
-            let cell = table.cell(row.state, *action, ruled.inner);
-            let _ = write!(line, "{:<20}", written(cell, (Some(row.state), *action), counts));
-        }
-        lines.push(line.trim_end().to_owned());
-    }
+    let rows = table.rows.iter().filter(|row| columns.iter().any(|action| has(row.state, *action)));
+    let rows = rows.map(|row| {
+        let cell = |action: &Action| {
+            written(table.cell(row.state, *action, ruled.inner), (Some(row.state), *action), counts)
+        };
+        std::iter::once(row.state.to_string()).chain(columns.iter().map(cell)).collect()
+    });
+    let names = columns.iter().map(|action| action.name().to_owned());
+    let head = std::iter::once(String::new()).chain(names).collect();
+    lines.extend(aligned(&std::iter::once(head).chain(rows).collect::<Vec<_>>()));
     let not_kept = |action: &Action| table.uncached_cell(*action, ruled.inner).map(|cell| (*action, cell));
     let cells: Vec<_> = Action::ALL.iter().filter_map(not_kept).collect();
     if !cells.is_empty() {
@@ -69,6 +64,17 @@ fn lines(ruled: &Ruled, counts: &[CellCount], components: &Components) -> Vec<St
         lines.extend(beside.map(|(about, says)| format!("{about}: {says}")));
     }
     lines
+}
+
+/// Columns that are as wide as what is in them.
+fn aligned(rows: &[Vec<String>]) -> impl Iterator<Item = String> {
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).map(width).collect();
+    rows.iter().map(move |row| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}  "));
+        cells.collect::<String>().trim_end().to_owned()
+    })
 }
 
 fn written(cell: Option<Cell>, (state, action): (Option<State>, Action), counts: &[CellCount]) -> String {
