@@ -74,7 +74,7 @@ impl Runner {
         let found = end.and_then(|end| end.found.clone());
         let recorded = Some(Verifier::new(&self.machine, recording.digests()));
         let goes_past_checks = end.is_some_and(|end| end.how == Ending::Moment);
-        let mut runner = Self { recorded, found, goes_past_checks, ..self };
+        let mut runner = Self { recorded, goes_past_checks, found, ..self };
         // A moment may have been kept before the first event.
         runner.compare();
         runner
@@ -251,6 +251,7 @@ mod tests {
             assert!(message.starts_with("this is not the run that was recorded"), "{message}");
         }
     }
+
     #[test]
     fn a_moment_may_be_kept_at_the_first_event_and_after_a_failed_check() {
         let text = "machine = \"tiny/umh-2gpu\"\nfault = [{ name = \"skip-invalidation\" }]\n\
