@@ -71,10 +71,11 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     let kinds = PageStand::ALL.into_iter().zip(gpu.counts);
     let kinds = kinds.filter(|(stand, count)| !is_rare(*stand) || *count > 0);
     let kinds = kinds.map(|(stand, count)| (stand.letter(), gpu.name_of(stand), role(stand), count));
-    let mut y = page_grid::legend(canvas, y + 1, kinds);
-    y = page_grid::draw(canvas, y, &gpu.cells, cell);
+    // What comes next stands above the map, which may be larger than the pane.
+    let mut y = driver(frame, canvas, y + 1, gpu);
     y = selected(frame, canvas, y, gpu);
-    y = driver(frame, canvas, y, gpu);
+    y = page_grid::legend(canvas, y, kinds);
+    y = page_grid::draw(canvas, y, &gpu.cells, cell);
     y = fault::faults(frame, canvas, y, &gpu.faults);
     y
 }
