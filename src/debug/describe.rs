@@ -81,11 +81,16 @@ mod tests {
             what: What::Transition { from: State(b'E'), to: State(b'S'), action: Action::Read },
         };
         assert_eq!(record(&happened, &components), "gpu0.smd0 E > S, read probe, block 0x1000, because 53");
-        happened.what = What::Merge { from: smd, bytes: 7 };
+        happened.what = What::Merge { from: smd, bytes: 7, whole: false };
         happened.txn = Some(TxnNumber(12));
         assert_eq!(
             with_kind(&happened, &components),
             "merge gpu0.smd0 7 bytes from gpu0.smd0, block 0x1000, txn 12, because 53"
         );
+        happened.what = What::Merge { from: smd, bytes: 64, whole: true };
+        let log = record(&happened, &components);
+        assert!(log.starts_with("gpu0.smd0 64 bytes from gpu0.smd0, the whole block, block 0x1000"), "{log}");
+        let story = text::predicate(&happened, &components);
+        assert_eq!(story, "merges 64 bytes of gpu0.smd0, the whole block");
     }
 }

@@ -10,6 +10,9 @@ use crate::model::component::Components;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
 
+/// The command that tells why nothing can move; the screen names its key instead.
+pub const DEADLOCK_TELLS: &str = "deadlock tells why";
+
 /// Why a movement ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -189,7 +192,7 @@ impl Reason {
             Self::Held { count: 1 } => "the expectation holds".to_owned(),
             Self::Held { count } => format!("all {count} expectations hold"),
             Self::Finished => "end of the run: all work is done".to_owned(),
-            Self::Stuck => "stuck: work is left, but nothing can move (deadlock tells why)".to_owned(),
+            Self::Stuck => format!("stuck: work is left, but nothing can move ({DEADLOCK_TELLS})"),
             Self::Limit(cycle) => format!("end of the run: cycle {cycle} is the last (max-cycles)"),
             Self::Void(why) => why.clone(),
             Self::Beyond(position) => format!("{position} does not come: this is the last event"),
@@ -201,20 +204,16 @@ impl Reason {
         }
     }
 
-    /// The same where keys are pressed and no commands typed.
+    /// The sentence for the screen, where who interrupts a run pauses it.
     fn on_screen(&self) -> String {
-        match self {
-            Self::Interrupted => "paused".to_owned(),
-            Self::Stuck => "stuck: work is left, but nothing can move (D tells why)".to_owned(),
-            _ => self.sentence(),
-        }
+        if *self == Self::Interrupted { "paused".to_owned() } else { self.sentence() }
     }
 
     /// The reason in a word, where the screen tells the rest elsewhere.
     fn brief(&self) -> Option<String> {
         match self {
             Self::Narration(_) => Some("lesson".to_owned()),
-            Self::Finished => Some("end".to_owned()),
+            Self::Finished | Self::Held { .. } => Some("end".to_owned()),
             // What it is about is in the pane of breakpoints, and before the screen.
             Self::Breakpoint { id, .. } => Some(format!("breakpoint {id}")),
             _ => None,

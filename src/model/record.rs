@@ -120,8 +120,8 @@ pub enum What {
     Directory { owner: Option<ComponentId>, sharers: SmallVec<[ComponentId; 4]> },
     /// An MSHR entry was taken, joined, given back, or missed.
     Mshr { change: MshrChange, used: u32, capacity: u32 },
-    /// Dirty bytes from `from` were merged into a block under their mask.
-    Merge { from: ComponentId, bytes: u32 },
+    /// Dirty bytes from `from` were merged into a block under their mask; by a fault, `whole`: all that came, whatever the mask.
+    Merge { from: ComponentId, bytes: u32, whole: bool },
     /// A block was chosen as victim.
     Evict { state: State, dirty: u32 },
     /// A non-coherent store was too small for the byte mask and became coherent (UMH, section 4.1.2).

@@ -18,7 +18,7 @@ const GROUPS: [(&str, &str); 4] = [
 ];
 
 /// What the signs on the screen mean, pane by pane.
-const SIGNS: [(&str, &str); 9] = [
+const SIGNS: [(&str, &str); 10] = [
     (
         "states",
         "M modified, O owned, E exclusive, S shared, N non-coherent, I invalid, V valid, . not held\n\
@@ -49,7 +49,13 @@ const SIGNS: [(&str, &str); 9] = [
          and the fullest buffer\n\
          data 89 % of all bytes: 3 of 128 B at 89 %: three messages with 128 B of data, which are 89 % of what each takes on the link\n\
          lanes out 8877 in 899a: lanes in each sample and now, a is ten; use: how busy in it, ! saturated\n\
-         then the last sample and what the balancer decided by it; the others are shown when they are selected",
+         then the last sample and what the balancer decided by it; the others are shown when they are selected\n\
+         data 99 % of all bytes: how much of what crossed it was data, not headers; 1 of 4096 B at 100 %: one message \
+         brought so much, and of its own bytes that share was data",
+    ),
+    (
+        "log",
+        "fetch ..#.: which sectors of the line, of 32 B each, it asks for; done + data ..#.: which it brings; without these signs all",
     ),
     (
         "timeline",

@@ -141,6 +141,14 @@ impl Keymap {
             .find(|binding| binding.does == Do::Action(action) && binding.pane.is_none())
             .map(|binding| binding.name.as_str())
     }
+
+    /// The first key for `command`, which takes nothing, as it is written.
+    #[must_use]
+    pub fn key_of_command(&self, command: &str) -> Option<&str> {
+        let is_it = |does: &Do| matches!(does, Do::Command(other) if other == command);
+        let found = self.bindings.iter().find(|binding| is_it(&binding.does) && binding.pane.is_none());
+        found.map(|binding| binding.name.as_str())
+    }
 }
 
 fn section_pane(section: &Spanned<String>, source: &Source) -> Result<Option<Pane>> {

@@ -25,3 +25,4 @@ pub mod terminal;
 pub mod theme;
 mod update;
 pub mod view;
+pub mod words;

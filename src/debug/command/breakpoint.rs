@@ -56,7 +56,13 @@ fn set(session: &mut Session, arguments: &Arguments, temporary: bool) -> Result<
     let holds = session.breakpoints.get(id).is_some_and(|breakpoint| breakpoint.holds(session.machine()));
     let note = if holds { " (it holds here already, and stops when it becomes true again)" } else { "" };
     let in_vain = never(session, id).map_or_else(String::new, |why| format!(" (it cannot stop here: {why})"));
-    Ok(Effect::line(format!("{kind} {id}: {text}{note}{in_vain}")))
+    let everywhere = if is_everywhere(&text) { ", at every node" } else { "" };
+    Ok(Effect::line(format!("{kind} {id}: {text}{everywhere}{note}{in_vain}")))
+}
+
+/// Whether a query asks for a block alone: then it is not said that one node was meant.
+fn is_everywhere(query: &str) -> bool {
+    matches!(query.split_whitespace().collect::<Vec<_>>()[..], ["transition", "block", _])
 }
 
 /// Why this machine makes no record that a breakpoint could stop at, if it makes none.
@@ -116,6 +122,7 @@ mod tests {
         let mut told = |line: &str| session.execute(line, &Interrupt::default()).unwrap().lines.join("\n");
         let in_vain = told("break lane-reversal or way-repartition at gpu0.l2.0");
         assert!(in_vain.contains("cannot stop here: no balancer watches the links"), "{in_vain}");
+        assert!(told("break transition block 0x1000").ends_with("block 0x1000, at every node"));
         for possible in ["break transition", "break tag or transition", "break gpu 0", "break not tag"] {
             assert!(!told(possible).contains("cannot stop"), "{possible}");
         }

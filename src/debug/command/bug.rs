@@ -15,7 +15,7 @@ pub const BUG: Command = Command {
     details: "\
 Without an answer: the symptom, what it may be, and the hints so far. ANSWER is one of the choices, its number, or a part \
 that no other has. Every command helps to find it: break, why, deadlock, cause, info, log.",
-    completes: Completes::Nothing,
+    completes: Completes::Choice,
     run: bug,
 };
 
@@ -80,7 +80,7 @@ fn lines(hunt: &Hunt) -> Vec<String> {
     if hunt.found {
         lines.push(hunt.bug.because.clone());
     } else {
-        lines.push("bug N says which it is; hint tells more".to_owned());
+        lines.push(format!("to say that it is number {0}: bug {0}", hunt.bug.choices.len().min(2)));
     }
     lines
 }

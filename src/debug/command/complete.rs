@@ -82,6 +82,7 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
                 .map(|branch| (branch.number.to_string(), branch.what()))
                 .collect(),
         ),
+        Completes::Choice if is_first => plain(choices(session)),
         Completes::Position if is_first => plain(positions(session)),
         Completes::Component if is_first => plain(components(session)),
         Completes::Subject(subjects) => {
@@ -92,6 +93,7 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
         | Completes::Path
         | Completes::Words(_)
         | Completes::Command
+        | Completes::Choice
         | Completes::Position
         | Completes::Component => Vec::new(),
     }
@@ -100,6 +102,12 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
 /// A word that needs no explanation.
 fn bare(word: &str) -> (String, String) {
     (word.to_owned(), String::new())
+}
+
+/// What the bug may be, by number.
+fn choices(session: &Session) -> Vec<(String, String)> {
+    let choices = session.hunt.iter().flat_map(|hunt| &hunt.bug.choices);
+    (1..).zip(choices).map(|(number, choice): (usize, _)| (number.to_string(), choice.clone())).collect()
 }
 
 /// What may follow the word that names a subject.
@@ -157,6 +165,17 @@ mod tests {
 
     const TEXT: &str =
         "machine = 'tiny/umh-2gpu'\n[[do]]\nby = 'gpu0.cu0'\nstore = { address = 0x1000, bytes = '07' }\n";
+
+    #[test]
+    fn what_the_bug_may_be_is_offered_by_number() {
+        let scenario = crate::scenario::Scenario::load("debugging/lost-byte").unwrap();
+        let options = crate::scenario::Options::default();
+        let prepared = scenario.prepare(&options).unwrap();
+        let session =
+            Session::open(Origin::scenario("debugging/lost-byte", &scenario, &options, prepared), None);
+        let found = complete(&session, "bug ", 4);
+        assert!(found.len() > 1 && found[1].text == "2" && !found[1].about.is_empty(), "{found:?}");
+    }
 
     #[test]
     fn after_the_topic_or_the_change_comes_what_it_is_about() {

@@ -42,6 +42,9 @@ fn open(session: &mut Session) -> Result<&mut Asked> {
     }
 }
 
+/// How the answer is seen; the screen names the keys instead.
+pub const GO_ON: &str = "go on to see, or reveal";
+
 fn predict(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     if arguments.is_empty() {
         return Err(arguments.missing("an answer"));
@@ -52,7 +55,7 @@ fn predict(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         let error = arguments.complaint("this is none of the answers").expected(expected);
         Box::new(near.iter().fold(error, |error, near| error.nearest(near, [near.as_str()])))
     })?;
-    let said = format!("you say: {answer}; go on to see, or reveal (p)");
+    let said = format!("you say: {answer}; {GO_ON}");
     asked.predicted = Some(answer);
     if is_over {
         // Nothing is left that would show it.

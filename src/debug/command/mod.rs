@@ -38,6 +38,7 @@ mod why;
 
 pub use arguments::{Arguments, Word};
 pub use complete::{Candidate, complete};
+pub use lesson::GO_ON;
 pub use table::{ALL, find};
 
 use super::job::Job;
@@ -123,6 +124,8 @@ pub enum Completes {
     Command,
     /// A branch's number.
     Branch,
+    /// The number of what the bug may be.
+    Choice,
     Component,
     /// A file.
     Path,

@@ -3,7 +3,7 @@
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::{BlockView, Inspect};
-use crate::model::record::Record;
+use crate::model::record::{Record, What};
 use crate::model::state::State;
 
 use super::focus::Focus;
@@ -16,6 +16,8 @@ use super::text::near;
 pub struct Directory {
     /// The finest block that holds the selected address.
     pub line: Option<Range>,
+    /// The bytes that the last event was about, of whatever line.
+    pub happened: Vec<Range>,
     /// The tree of nodes that hold or await that block, parents before children.
     pub rows: Vec<DirectoryRow>,
     /// The nodes that have columns in [`Directory::blocks`].
@@ -111,6 +113,7 @@ impl Directory {
 
     fn tree(&mut self, machine: &dyn Inspect, focus: &Focus, selection: &Selection, last: &[Record]) {
         self.line = Some(focus.line);
+        self.happened = last.iter().flat_map(bytes_of).collect();
         let tree = Tree::new(machine, focus);
         let roots = tree.children(None);
         let context = RowContext { machine, selection, last, line: focus.line };
@@ -165,6 +168,20 @@ impl<'a> Tree<'a> {
     fn children(&self, parent: Option<ComponentId>) -> Vec<usize> {
         let nodes = self.parents.iter().zip(&self.shown).enumerate();
         nodes.filter(|(_, (of, shown))| **of == parent && **shown).map(|(index, _)| index).collect()
+    }
+}
+
+/// The bytes that a record is about: those of an access or a violation, and those that count of what a message carries.
+fn bytes_of(record: &Record) -> Vec<Range> {
+    match &record.what {
+        What::Issue { .. } | What::Complete { .. } | What::Violation { .. } => {
+            record.range.into_iter().collect()
+        }
+        What::Message(message) | What::Delivery(message) => {
+            let patch = message.patch.as_deref();
+            patch.into_iter().flat_map(|patch| patch.mask.iter().map(|bit| patch.piece(bit))).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

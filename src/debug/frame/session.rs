@@ -204,18 +204,18 @@ impl Activity {
     }
 }
 
-/// What a mark on the timeline stands for.
+/// What a mark on the timeline stands for; where several share a column, the last of these is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MarkKind {
     Transition,
-    Narration,
-    Breakpoint,
-    Bookmark,
     Kernel,
     /// Lanes began to turn.
     Lanes,
     /// Ways changed hands.
     Ways,
+    Narration,
+    Breakpoint,
+    Bookmark,
     /// The machine was changed from outside.
     Input,
     Fault,

@@ -111,8 +111,9 @@ pub fn describe(record: &Record, names: &Names) -> String {
             format!("owner {owner}  sharers {}", paths(names, sharers))
         }
         What::Mshr { change, used, capacity } => format!("{}  {used} of {capacity} used", change.name()),
-        What::Merge { from, bytes } => {
-            format!("{} from {}", plural(u64::from(*bytes), "byte"), names.path(*from))
+        What::Merge { from, bytes, whole } => {
+            let bytes = plural(u64::from(*bytes), "byte");
+            format!("{bytes} from {}{}", names.path(*from), if *whole { ", the whole block" } else { "" })
         }
         What::Evict { state, dirty } => format!("{state}, {}", plural(u64::from(*dirty), "dirty byte")),
         What::Promote { kind, warp } => {
@@ -124,14 +125,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
         }
         What::NoCredit { network } => format!("{} network has no credit", network.name()),
         What::LaneReversal(reversal) => lane_reversal(reversal),
-        What::Saturation(Saturation { is_saturated, flow }) => {
-            let what = if *is_saturated { "saturated" } else { "not saturated any more" };
-            format!(
-                "{what}: busy {} % of the sample with {}",
-                flow.utilisation,
-                plural(u64::from(flow.lanes), "lane")
-            )
-        }
+        What::Saturation(saturation) => saturated(*saturation),
         What::Activate { bank, row, access } => {
             format!("{} opens row {row:#x} of bank {bank}", access.name())
         }
@@ -156,7 +150,12 @@ pub fn describe(record: &Record, names: &Names) -> String {
                 .to_owned()
         }
         What::Page { change, gpu, set } => {
-            format!("{} {} of gpu{gpu}{}", page_change(*change), numbered(record), in_set(*set))
+            format!(
+                "{} {} of gpu{gpu}{}",
+                page_told(*change, record.at, names),
+                numbered(record),
+                in_set(*set)
+            )
         }
         What::PageHome { .. }
         | What::RemoteMiss { .. }
@@ -316,6 +315,13 @@ fn lane_reversal(reversal: &LaneReversal) -> String {
     format!("{lanes} {from} > {to} {does}: {out} out, {into} in{before}; {why}")
 }
 
+/// Whether a direction of a link is full, and by what that is said.
+fn saturated(Saturation { is_saturated, flow }: Saturation) -> String {
+    let what = if is_saturated { "saturated" } else { "not saturated any more" };
+    let lanes = plural(u64::from(flow.lanes), "lane");
+    format!("{what}: busy {} % of the sample with {lanes}", flow.utilisation)
+}
+
 /// The transfer set that a page is in.
 fn in_set(set: u64) -> String {
     if set == 0 { String::new() } else { format!(" in transfer set {set}") }
@@ -371,8 +377,9 @@ pub fn predicate(record: &Record, names: &Names) -> String {
             let owner = owner.map_or("nobody", |id| names.path(id));
             format!("lists owner {owner} and sharers {}", paths(names, sharers))
         }
-        What::Merge { from, bytes } => {
-            format!("merges {bytes} bytes of {} under the mask", names.path(*from))
+        What::Merge { from, bytes, whole } => {
+            let how = if *whole { ", the whole block" } else { " under the mask" };
+            format!("merges {} of {}{how}", plural(u64::from(*bytes), "byte"), names.path(*from))
         }
         What::Warp { warp, to, .. } => format!("warp {warp}: {}", warp_state(*to)),
         What::Tag(tag) => tag_story(*tag, &block),
@@ -425,6 +432,12 @@ fn page_change(change: PageChange) -> &'static str {
         PageChange::Unused => "never used",
         other => other.name(),
     }
+}
+
+/// The same where it is known who does it: a page that a program copies home is still there.
+fn page_told(change: PageChange, at: ComponentId, names: &Names) -> &'static str {
+    let copies = names.get(at).is_some_and(|part| part.kind == ComponentKind::CopyEngine);
+    if copies && change == PageChange::Gone { "copied home" } else { page_change(change) }
 }
 
 /// What a transaction waits for in the end; where that is another's message, what it waits for itself first.

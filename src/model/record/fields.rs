@@ -135,7 +135,7 @@ fn node_field(what: &What, name: &str) -> Option<Field> {
             "capacity" => Some(Field::Number(u64::from(*capacity))),
             _ => None,
         },
-        What::Merge { from, bytes } => match name {
+        What::Merge { from, bytes, .. } => match name {
             "from" => Some(Field::Component(*from)),
             "bytes" => Some(Field::Number(u64::from(*bytes))),
             _ => None,

@@ -65,14 +65,16 @@ impl Node {
             data.mask.clear();
         }
         let marked = patch.marked_bytes();
-        let bytes = if whole { patch.range().len } else { marked };
-        self.counters.merged_bytes += u64::from(marked);
+        // What the mask would have kept out is told, too.
+        let whole = whole && marked < patch.len;
+        let bytes = if whole { patch.len } else { marked };
+        self.counters.merged_bytes += u64::from(bytes);
         if self.config.has_memory {
             patch.marked_lines(LINE).for_each(|run| self.note_write(run, out));
         }
         let about = About::new(patch.range(), message.number).because(message.cause);
         let from = message.from;
-        out.record(self.config.id, about, || What::Merge { from, bytes });
+        out.record(self.config.id, about, || What::Merge { from, bytes, whole });
         let before = self.state(block);
         let table = &self.config.table;
         let gave = message.granted.filter(|_| !self.config.has_fault(Fault::MergeKeepsState));

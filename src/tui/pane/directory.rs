@@ -5,10 +5,10 @@ use crate::debug::frame::directory::DirectoryRow;
 use crate::debug::frame::text::remote_claim;
 use crate::model::inspect::BlockView;
 use crate::model::state::State;
-use crate::model::text::plural;
 
 use super::age;
 use super::directory_columns::{Columns, Window, is_dirty, is_here, sharers, shortened};
+use crate::report::number::{counted, grouped};
 use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
@@ -177,9 +177,9 @@ fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, x: u16, view: &BlockView, d
         Some(since) => {
             let (cycle, age) = (frame.time.cycle(since), age(frame, since));
             vec![
-                format!("{doing} since {cycle} ({})", plural(age, "cycle")),
-                format!("{doing}, {}", plural(age, "cycle")),
-                format!("{short}, {}", plural(age, "cycle")),
+                format!("{doing} since {} ({})", grouped(cycle), counted(age, "cycle")),
+                format!("{doing}, {}", counted(age, "cycle")),
+                format!("{short}, {}", counted(age, "cycle")),
                 short.to_owned(),
             ]
         }

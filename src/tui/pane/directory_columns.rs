@@ -35,7 +35,8 @@ impl Columns {
         ];
         let kept = rows.iter().any(|row| row.value.is_some());
         let state = names.clamp(10, 22) + 1;
-        let counts = [16, 8, 4, 2, 1].into_iter().filter(|bytes| kept && u32::from(*bytes) <= line.len);
+        let counts =
+            [32, 24, 16, 12, 8, 4, 2, 1].into_iter().filter(|bytes| kept && u32::from(*bytes) <= line.len);
         let all = counts.flat_map(|bytes| holders.map(|holders| Self::with(state, holders, bytes)));
         let fits = |columns: &Self| columns.value + columns.bytes * 3 <= width;
         all.into_iter().find(fits).unwrap_or_else(|| {
@@ -83,8 +84,8 @@ pub struct Window {
 const WORD: u32 = 4;
 
 impl Window {
-    /// Of a line that does not fit, the words that are dirty anywhere come first, then those that the selected
-    /// transaction touches, then those that hold anything. Without values the signs share the whole line.
+    /// Of a line that does not fit, the words that the last event was about come first, then those that are dirty anywhere,
+    /// those that the selected transaction touches, and those that hold anything. Without values the signs share the whole line.
     pub fn new(frame: &Frame, line: Range, columns: &Columns) -> Self {
         let signs = if columns.bytes > 0 {
             let word = WORD.min(u32::from(columns.bytes));
@@ -131,8 +132,8 @@ impl Window {
     }
 }
 
-/// Why one would look at these bytes: dirty anywhere, touched by the selected transaction, not zero everywhere.
-fn interest(frame: &Frame, line: Range, bytes: std::ops::Range<u32>) -> (bool, bool, bool) {
+/// Why one would look at these bytes: the last event was about them, dirty anywhere, touched by the selected transaction, not zero everywhere.
+fn interest(frame: &Frame, line: Range, bytes: std::ops::Range<u32>) -> [bool; 4] {
     let rows = &frame.directory.rows;
     let dirty = |view: &BlockView| bytes.clone().any(|offset| is_dirty(view, line, offset));
     let here = Range { start: line.start.plus(u64::from(bytes.start)), len: bytes.end - bytes.start };
@@ -140,11 +141,12 @@ fn interest(frame: &Frame, line: Range, bytes: std::ops::Range<u32>) -> (bool, b
         let value = row.value.as_ref().and_then(|value| value.get(bytes.start as usize..bytes.end as usize));
         value.is_some_and(|value| value.iter().any(|byte| *byte != 0))
     };
-    (
+    [
+        frame.directory.happened.iter().any(|range| range.overlaps(here)),
         rows.iter().filter_map(|row| row.view.as_ref()).any(dirty),
         frame.sequence.as_ref().and_then(|sequence| sequence.range).is_some_and(|range| range.overlaps(here)),
         rows.iter().any(holds),
-    )
+    ]
 }
 
 /// The bit of a mask that stands for the byte at this offset of the line.
@@ -161,4 +163,39 @@ pub fn is_dirty(view: &BlockView, line: Range, offset: u32) -> bool {
 /// Whether a node has the byte at this offset of the line, as far as its state lets it have any.
 pub fn is_here(view: &BlockView, line: Range, offset: u32) -> bool {
     view.here.as_ref().is_none_or(|mask| bit(view, line, offset).is_some_and(|bit| mask.get(bit)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::debug::frame::directory::Directory;
+    use crate::model::address::Address;
+
+    #[test]
+    fn what_the_last_event_was_about_is_in_the_window() {
+        let line = Range::new(Address(0x1000), 64);
+        let happened = vec![Range::new(Address(0x1024), 4), Range::new(Address(0x2000), 4)];
+        let frame = Frame { directory: Directory { happened, ..Directory::default() }, ..Frame::default() };
+        let columns = Columns::with(11, (6, 8), 8);
+        assert_eq!(Window::new(&frame, line, &columns).value_heading(40), "value, bytes 0-3 36-39");
+    }
+
+    #[test]
+    fn a_wide_pane_shows_more_bytes() {
+        let row = DirectoryRow {
+            node: crate::model::component::ComponentId(0),
+            name: "gpu0.smd0".to_owned(),
+            depth: 0,
+            last: Vec::new(),
+            view: None,
+            owner: None,
+            sharers: Vec::new(),
+            busy: false,
+            value: Some(vec![0; 64]),
+            was: None,
+        };
+        let bytes =
+            |width| Columns::new(width, 10, std::slice::from_ref(&row), Range::new(Address(0), 64)).bytes;
+        assert_eq!([80, 100, 198].map(bytes), [8, 16, 32]);
+    }
 }

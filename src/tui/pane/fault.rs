@@ -8,6 +8,7 @@ use crate::model::paging::FaultKind;
 use crate::model::text::plural;
 use crate::model::wait::WaitLink;
 
+use crate::report::number::grouped;
 use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -42,10 +43,10 @@ pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
     for (steps, says) in &rows {
         let Some(step) = steps.first() else { continue };
         let cycle = frame.time.cycle(step.at);
-        canvas.text_right(10, y, &cycle.to_string(), Role::Dim);
+        canvas.text_right(10, y, &grouped(cycle), Role::Dim);
         let x = canvas.field(12, y, 9, step.step.name(), role(step.step)) + 1;
         // How long it has taken is not to be cut: a part of a number is another one.
-        let after = format!("+{}", cycle - first);
+        let after = format!("+{}", grouped(cycle - first));
         let room = canvas.width().saturating_sub(x + after.len() as u16 + 2);
         let x = canvas.field(x, y, room.min(widest), says, Role::Text);
         canvas.text(x + 2, y, &after, Role::Text);
@@ -75,7 +76,9 @@ fn says_all(frame: &Frame, kind: FaultKind, steps: &[FaultStep]) -> String {
     let first = steps.first().map_or_else(String::new, |step| says(frame, kind, step));
     match (steps.len().saturating_sub(1), steps.last()) {
         (0, _) | (_, None) => first,
-        (more, Some(last)) => format!("{first}; so for {more} more until {}", frame.time.cycle(last.at)),
+        (more, Some(last)) => {
+            format!("{first}; so for {more} more until {}", grouped(frame.time.cycle(last.at)))
+        }
     }
 }
 
@@ -97,7 +100,7 @@ pub fn before(frame: &Frame, canvas: &mut Canvas, y: u16, fault: &FaultView) {
     let step = |steps: &[FaultStep]| {
         let first = steps.first()?;
         let times = if steps.len() > 1 { format!(", {} times", steps.len()) } else { String::new() };
-        Some(format!("{} {}{times}", first.step.name(), frame.time.cycle(first.at)))
+        Some(format!("{} {}{times}", first.step.name(), grouped(frame.time.cycle(first.at))))
     };
     let steps: Vec<String> = folded(&fault.steps).filter_map(step).collect();
     // It may have been another access that it held up.

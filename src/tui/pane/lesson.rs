@@ -59,6 +59,23 @@ fn end(canvas: &mut Canvas, y: u16, frame: &Frame, lesson: &Lesson) -> u16 {
     canvas.paragraph(1, y, &text, Role::Strong)
 }
 
+/// How what was expected stands at the end of a run, if anything was.
+#[must_use]
+pub fn outcome(frame: &Frame) -> Option<String> {
+    let expectations = &frame.lesson.as_ref()?.expectations;
+    // Those of another run may not have been looked at.
+    if frame.branch.is_some() && expectations.iter().any(|expectation| expectation.holds.is_none()) {
+        return None;
+    }
+    let held = expectations.iter().filter(|expectation| expectation.holds == Some(true)).count();
+    Some(match expectations.len() {
+        0 => return None,
+        1 if held == 1 => "what was expected holds".to_owned(),
+        all if all == held => format!("all {all} expectations hold"),
+        all => format!("{held} of {all} expectations hold"),
+    })
+}
+
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let Some(lesson) = &frame.lesson else {
         canvas.paragraph(

@@ -27,6 +27,8 @@ mod transaction;
 mod waits;
 mod warps;
 
+pub use lesson::outcome;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

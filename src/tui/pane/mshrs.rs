@@ -6,9 +6,9 @@ use crate::debug::frame::Frame;
 use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::{MshrEntryView, MshrView};
 use crate::model::tags::TagScore;
-use crate::model::text::plural;
 
 use super::{age, tags, tlbs};
+use crate::report::number::counted;
 use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -83,7 +83,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, file: &MshrView) -> u16 {
 
 /// How old an entry is. That of a page's fault is younger than the misses of TLBs before it: it says what it counts from.
 fn since(frame: &Frame, node: ComponentId, entry: &MshrEntryView) -> String {
-    let cycles = plural(age(frame, entry.since), "cycle");
+    let cycles = counted(age(frame, entry.since), "cycle");
     let part = frame.info.components.get(node);
     if part.is_some_and(|part| part.kind == ComponentKind::Gmmu) {
         format!("faulted {cycles} ago")

@@ -8,6 +8,7 @@ use crate::model::text::plural;
 
 use super::page_grid::{self, Cell};
 use super::{fault, homes, permissions};
+use crate::report::number::{counted, grouped};
 use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -125,7 +126,7 @@ fn driver(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     }
     let due = gpu.due.map_or_else(String::new, |due| {
         let left = cycle(due).saturating_sub(frame.position.cycle);
-        format!("; the next set is due in {left} cycles, at {}", cycle(due))
+        format!("; the next set is due in {}, at {}", counted(left, "cycle"), grouped(cycle(due)))
     });
     let room = canvas.width().saturating_sub(1);
     let queue = format!("driver: {} queued{due}", plural(gpu.queued, "far-fault"));
@@ -146,7 +147,7 @@ fn transferred(gpu: &PagesView, cycle: u64) -> [String; 3] {
     let set = gpu.last_set;
     let (number, demanded, prefetched, evicted, free) =
         (set.set, set.demanded, set.prefetched, set.evicted, set.free);
-    let long = format!("set {number} at {cycle}: {demanded} demanded + {prefetched} prefetched");
+    let long = format!("set {number} at {}: {demanded} demanded + {prefetched} prefetched", grouped(cycle));
     let short = format!("set {number}: {demanded} + {prefetched} prefetched");
     if gpu.frames.is_none() {
         return [long, short.clone(), short];

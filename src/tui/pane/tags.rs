@@ -5,6 +5,7 @@ use crate::model::tags::{TagRequest, TagView};
 use crate::model::text::plural;
 
 use super::age;
+use crate::report::number::counted;
 use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -55,7 +56,7 @@ fn line(frame: &Frame, canvas: &mut Canvas, y: u16, place: usize, request: &TagR
     let text = format!(
         "{:<8} {txn}{what}, {waits}, {}",
         request.range.start.to_string(),
-        plural(age(frame, request.since), "cycle")
+        counted(age(frame, request.since), "cycle")
     );
     let room = canvas.width().saturating_sub(4);
     canvas.field(3, y, room, &text, if request.arrived { Role::Reply } else { Role::Waiting });

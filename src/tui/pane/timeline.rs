@@ -148,6 +148,14 @@ mod tests {
     }
 
     #[test]
+    fn where_the_lesson_speaks_is_seen_beside_lanes_that_turn_there() {
+        let mark = |kind| Mark { event: 50, kind, name: None };
+        let marks = vec![mark(MarkKind::Narration), mark(MarkKind::Lanes), mark(MarkKind::Kernel)];
+        let frame = Frame { marks, ..Frame::default() };
+        assert_eq!(cells(&frame, 100, 11)[5], Some(MarkKind::Narration));
+    }
+
+    #[test]
     fn columns_and_events_agree() {
         assert_eq!((column(0, 1000, 50), column(1000, 1000, 50)), (0, 49));
         assert_eq!((event(0, 1000, 50), event(49, 1000, 50)), (0, 1000));

@@ -2,9 +2,9 @@
 
 use crate::debug::frame::Frame;
 use crate::model::page_view::TlbView;
-use crate::model::text::plural;
 
 use super::age;
+use crate::report::number::counted;
 use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -47,7 +47,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, tlb: &TlbView) -> u16 {
     let mut y = y + 1;
     for miss in &tlb.misses {
         let warps = if miss.warps == 1 { "1 warp".to_owned() } else { format!("{} warps", miss.warps) };
-        let since = plural(age(frame, miss.since), "cycle");
+        let since = counted(age(frame, miss.since), "cycle");
         let text = format!("{warps}: {}, missed {since} ago", miss.waits_for);
         let x = canvas.text(3, y, &format!("{:<8}", miss.range.start.to_string()), Role::Waiting) + 1;
         let end = canvas.paragraph(x, y, &text, Role::Waiting);

@@ -12,6 +12,7 @@ use crate::model::text::plural;
 use crate::model::warp::by_warp;
 
 use super::{age, fault};
+use crate::report::number::{self, counted};
 use crate::tui::canvas::{Canvas, fit, wrap};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -77,7 +78,7 @@ fn list(frame: &Frame, canvas: &mut Canvas) {
             by_warp(txn.warp),
             txn.name(),
             txn.range.start,
-            plural(age(frame, txn.issued), "cycle")
+            counted(age(frame, txn.issued), "cycle")
         );
         canvas.text(1, y, &text, Role::Text);
         let target = Target::Txn { txn: txn.number, block: txn.range.start };
@@ -386,11 +387,11 @@ fn brief(label: &str, room: u16) -> String {
 
 fn footer(frame: &Frame, canvas: &mut Canvas, (x, y): (u16, u16), sequence: &Sequence) {
     let (text, role) = match (&sequence.view, sequence.completed) {
-        (_, Some(cycle)) => (format!("done at cycle {cycle}"), Role::Good),
+        (_, Some(cycle)) => (format!("done at cycle {}", number::grouped(cycle)), Role::Good),
         (Some(view), None) => {
             let waits = text::waits_at(view, &frame.info.components);
             let waits = waits.map_or_else(String::new, |waits| format!("; {waits}"));
-            (format!("{} so far{waits}", plural(age(frame, view.issued), "cycle")), Role::Waiting)
+            (format!("{} so far{waits}", counted(age(frame, view.issued), "cycle")), Role::Waiting)
         }
         (None, None) => (String::new(), Role::Dim),
     };

@@ -5,7 +5,7 @@ use crate::debug::frame::session::RunState;
 use crate::debug::frame::{Frame, Knot};
 use crate::model::inspect::TransactionView;
 use crate::model::page_view::FaultView;
-use crate::model::text::plural;
+use crate::report::number::counted;
 use crate::tui::canvas::{Canvas, wrap};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -77,7 +77,7 @@ fn under_way(frame: &Frame, canvas: &mut Canvas) {
     let mut y = 0;
     for view in faults(frame) {
         let since = view.steps.first().map_or(0, |step| super::age(frame, step.at));
-        let text = format!("{}: {}", fault::name(view), plural(since, "cycle"));
+        let text = format!("{}: {}", fault::name(view), counted(since, "cycle"));
         y = lines(canvas, (1, y), &text, Role::Text, Some(fault::target(view)));
         for link in &view.waits {
             let text = format!("{} {}", frame.info.components.path(link.at), link.text);
@@ -90,7 +90,7 @@ fn under_way(frame: &Frame, canvas: &mut Canvas) {
         for link in &view.chain {
             let since = link
                 .since
-                .map_or(String::new(), |since| format!(" ({})", plural(super::age(frame, since), "cycle")));
+                .map_or(String::new(), |since| format!(" ({})", counted(super::age(frame, since), "cycle")));
             y = lines(
                 canvas,
                 (4, y),
@@ -104,5 +104,5 @@ fn under_way(frame: &Frame, canvas: &mut Canvas) {
 
 fn headline(frame: &Frame, view: &TransactionView) -> String {
     let (path, age) = (frame.info.components.path(view.agent), super::age(frame, view.issued));
-    format!("{} {path} {} {}: {}", view.number.0, view.name(), view.range.start, plural(age, "cycle"))
+    format!("{} {path} {} {}: {}", view.number.0, view.name(), view.range.start, counted(age, "cycle"))
 }

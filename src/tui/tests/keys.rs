@@ -38,17 +38,24 @@ fn playing_is_paced_and_the_next_command_is_not() {
 }
 
 #[test]
-fn each_line_of_what_is_pasted_is_a_command_and_the_last_one_waits() {
+fn what_is_pasted_is_one_line_that_waits_for_enter() {
     let mut app = app(Sample::frame(), 80, 24);
     app.handle(&Event::Paste("step\n".into()));
     assert!(app.take_requests().is_empty(), "without a prompt it means nothing");
     press(&mut app, ":");
-    app.handle(&Event::Paste("break transition\r\ninfo\tposition\rstep\nst".into()));
-    assert_eq!(commands(&app.take_requests()), ["break transition", "info position", "step"]);
-    assert_eq!(commands(&press(&mut app, "e p enter")), ["step"]);
+    app.handle(&Event::Paste("break transition\r\nat\tgpu0.*\rto N\n".into()));
+    assert!(app.take_requests().is_empty(), "nothing is done yet");
+    assert_eq!(commands(&press(&mut app, "enter")), ["break transition at gpu0.* to N"]);
     press(&mut app, "/");
-    app.handle(&Event::Paste("transition\nstep\n".into()));
-    assert!(matches!(app.take_requests().as_slice(), [Request::Filter(filter)] if filter == "transition"));
+    app.handle(&Event::Paste("transition\nto N\n".into()));
+    let asked = press(&mut app, "enter");
+    assert!(
+        matches!(asked.as_slice(), [Request::Filter(filter)] if filter == "transition to N"),
+        "{asked:?}"
+    );
+    app.show(Arc::new(Frame { collecting: Some(3), ..Sample::frame() }));
+    app.handle(&Event::Paste("log\nend\n".into()));
+    assert_eq!(commands(&app.take_requests()), ["log", "end"]);
 }
 
 #[test]

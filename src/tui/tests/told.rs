@@ -218,6 +218,48 @@ fn a_deadlock_and_a_violation_are_told_first() {
 }
 
 #[test]
+fn what_went_wrong_is_told_whole_or_where_it_is() {
+    let long = "two writers of one block ".repeat(5);
+    let stop = Stop { text: format!("{long}last words"), tone: Tone::Bad, ..Stop::default() };
+    let mut app = app(Frame { stop: Some(stop), ..Sample::frame() }, 80, 24);
+    let text = screen(&mut app);
+    assert!(text.lines().nth(1).unwrap().contains(":info stop: all of it"), "{text}");
+    app.see(100, 40);
+    let text = screen(&mut app);
+    assert!(text.lines().nth(2).unwrap().ends_with("last words"), "{text}");
+}
+
+#[test]
+fn a_small_screen_says_at_the_end_of_a_lesson_whether_its_expectations_hold() {
+    let mut session = live::lesson("umh/fig5-c");
+    let mut app = app(live::frame(&mut session, &["end"]), 80, 24);
+    let text = screen(&mut app);
+    let line = text.lines().nth(1).unwrap();
+    assert!(line.contains("end of the run: all ") && line.contains(" expectations hold"), "{text}");
+}
+
+#[test]
+fn the_key_that_tells_of_a_deadlock_is_named() {
+    let knot = Knot { verdict: "DEADLOCK", headline: String::new(), edges: Vec::new(), is_circle: true };
+    let stop = crate::debug::stop::Stop {
+        reasons: vec![crate::debug::stop::Reason::Stuck],
+        event: 1,
+        cycle: 1,
+        records: Vec::new(),
+    };
+    let (deadlock, stop) = (Some(knot), stop.view());
+    let text = screen(&mut app(Frame { run: RunState::Stuck, stop, deadlock, ..Sample::frame() }, 80, 24));
+    assert!(text.contains("(D tells why)") && text.lines().last().unwrap().contains("D why"), "{text}");
+}
+
+#[test]
+fn help_is_not_left_for_the_filter_of_a_log_beneath_it() {
+    let mut app = app(Sample::frame(), 80, 24);
+    press(&mut app, "? /");
+    assert!(app.prompt.is_none() && app.overlay == Some(Overlay::Help));
+}
+
+#[test]
 fn a_small_screen_says_why_it_stopped() {
     let mut session = live::session();
     let mut app = app(live::frame(&mut session, &["break transition to N at gpu0.*", "continue"]), 80, 24);

@@ -29,6 +29,8 @@ impl App {
         }
         match action {
             Action::Cancel => self.cancel(),
+            // There is no log to be seen beneath it.
+            Action::Filter if self.overlay == Some(Overlay::Help) => {}
             Action::NextPane => self.next_pane(1),
             Action::PreviousPane => self.next_pane(-1),
             Action::Zoom => self.zoom = !self.zoom,

@@ -128,19 +128,21 @@ impl App {
         }
     }
 
-    /// Takes what was pasted: a line break is enter, and the line after the last one stays to be looked at.
+    /// Takes what was pasted. Nothing of it is done before enter is pressed: a line break is a blank, but among the commands of a
+    /// breakpoint, which are a line each.
     pub fn paste(&mut self, text: &str) {
         let Some(kind) = self.prompt.as_ref().map(|prompt| prompt.kind) else { return };
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let is_list = matches!(kind, Kind::Commands(_));
+        let text = if is_list { &*text } else { text.trim_end_matches('\n') };
         for (nth, line) in text.split('\n').enumerate() {
-            if nth > 0 {
+            if nth > 0 && is_list {
                 self.enter();
-                let goes_on = kind == Kind::Command && self.prompt.is_none() && !line.is_empty();
-                if goes_on {
-                    self.ask(kind, "");
-                }
             }
             let Some(prompt) = &mut self.prompt else { continue };
+            if nth > 0 && !is_list {
+                prompt.insert(' ');
+            }
             line.chars().for_each(|character| prompt.insert(if character == '\t' { ' ' } else { character }));
         }
     }
@@ -162,7 +164,8 @@ impl App {
             Kind::Filter => {
                 self.requests.push(Request::Filter(line.to_owned()));
                 if !line.is_empty() && !self.seen.panes.iter().any(|placed| placed.pane == Pane::Log) {
-                    self.say("The log is filtered: F8 shows it", Tone::Plain);
+                    let key = self.keymap.key_of(Action::Layout8).unwrap_or(":layout log");
+                    self.say(format!("The log is filtered: {key} shows it"), Tone::Plain);
                 }
             }
             Kind::Predict => self.command(&format!("predict {line}")),

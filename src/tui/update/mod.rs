@@ -16,6 +16,7 @@ use crate::debug::proto::Answer;
 
 use super::app::{App, Message, Overlay};
 use super::prompt::{self, Kind, Prompt};
+use super::words::with_keys;
 
 /// Panes that scroll to the component that is selected.
 const SEEKING: [Pane; 3] = [Pane::Caches, Pane::Links, Pane::Mshrs];
@@ -70,6 +71,7 @@ impl App {
             match answer {
                 Answer::Lines(lines) if lines.is_empty() => {}
                 Answer::Lines(lines) if lines.len() == 1 => {
+                    let lines = lines.iter().map(|line| with_keys(line, &self.keymap)).collect();
                     self.message = Some(Message { lines, tone: Tone::Plain });
                 }
                 Answer::Lines(lines) => {

@@ -11,6 +11,7 @@ use crate::tui::app::{App, Overlay};
 use crate::tui::canvas::{fit, wrap};
 use crate::tui::keymap::{Binding, Do, Key};
 use crate::tui::theme::{self, Role};
+use crate::tui::words;
 
 /// Draws the keys that matter now.
 pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
@@ -62,11 +63,9 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
     if let Some(key) = key_of(app, &play).filter(|_| plays) {
         hint(key, "pause");
     }
-    let deadlock = Do::Command(":deadlock".to_owned());
-    if let Some(key) =
-        key_of(app, &deadlock).filter(|_| app.frame.deadlock.is_some() || app.frame.run == RunState::Stuck)
-    {
-        hint(key, "deadlock");
+    let is_stuck = app.frame.deadlock.is_some() || app.frame.run == RunState::Stuck;
+    if let Some(key) = app.keymap.key_of_command(words::DEADLOCK).filter(|_| is_stuck) {
+        hint(key, "why");
     }
     if let Some(pending) = pending(app) {
         hint(&pending, "...");

@@ -5,16 +5,18 @@ use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::session::{BreakpointRow, RunState, Tone};
+use crate::debug::frame::session::{BreakpointRow, RunState, Stop, Tone};
 use crate::debug::stop::UNRECORDED;
 
 use super::footer::key_of;
 use crate::report::number::grouped;
 use crate::tui::action::Action;
 use crate::tui::app::App;
-use crate::tui::canvas::{fit, fit_end};
+use crate::tui::canvas::{fit, fit_end, wrap};
 use crate::tui::keymap::Do;
+use crate::tui::pane;
 use crate::tui::theme::{self, Role};
+use crate::tui::words::with_keys;
 
 /// Rows of what is always there.
 fn rows(area: Rect) -> u16 {
@@ -34,10 +36,13 @@ pub fn draw(app: &App, area: Rect, shows_lesson: bool, buffer: &mut Buffer) {
     let mut line = |row, sentence: &Sentence| {
         sentence.draw(app, Rect::new(area.x, area.y + row, area.width, 1), buffer);
     };
-    let mut told = sentences(&app.frame, rows == 2);
+    let mut told = sentences(app, rows == 2);
     if let Some(lesson) = unseen_lesson(app).filter(|_| !shows_lesson) {
         told.retain(|sentence| sentence.mark != lesson.mark);
         told.insert(0, lesson);
+    }
+    if app.frame.stop.as_ref().is_some_and(|stop| stop.brief.is_none()) {
+        fold(&mut told, rows - 1, area.width);
     }
     for (row, sentence) in (1..rows).zip(&told) {
         line(row, sentence);
@@ -57,6 +62,28 @@ fn unseen_lesson(app: &App) -> Option<Sentence> {
 
 /// The mark of why a run has stopped.
 const STOPPED: &str = "■";
+
+/// Shows all of a reason that is told nowhere else, over two lines where it comes first, or else how to see it.
+fn fold(told: &mut Vec<Sentence>, lines: u16, width: u16) {
+    let room = width.saturating_sub(4);
+    let is_cut = |one: &Sentence| one.mark == STOPPED && one.text.width() > usize::from(room);
+    let Some(place) = told.iter().position(is_cut) else { return };
+    let Some(stop) = told.get_mut(place) else { return };
+    let parts = wrap(&stop.text, room);
+    let rest = parts.iter().skip(1).map(|part| part.trim()).collect::<Vec<_>>().join(" ");
+    let first = parts.into_iter().next().filter(|_| place == 0 && lines > 1);
+    let Some(first) = first else {
+        stop.end = ALL_OF_IT.to_owned();
+        return;
+    };
+    let end = if rest.width() > usize::from(room) { ALL_OF_IT } else { "" };
+    let second = Sentence { end: end.to_owned(), ..Sentence::new(" ", rest, stop.role) };
+    stop.text = first;
+    told.insert(1, second);
+}
+
+/// Where a reason is told that the header has no room for.
+const ALL_OF_IT: &str = "  :info stop: all of it";
 
 /// What shall be seen at every stop, on a line of its own.
 fn displays(frame: &Frame) -> Option<Sentence> {
@@ -172,12 +199,10 @@ impl Sentence {
 
 /// What happened, in the order of telling: why it stopped, what the event did, what the scenario is about. On a single
 /// line the reason of the stop comes first, for it is told nowhere else; the rest gets what is left.
-fn sentences(frame: &Frame, single: bool) -> Vec<Sentence> {
+fn sentences(app: &App, single: bool) -> Vec<Sentence> {
+    let frame = &*app.frame;
     let stop = frame.stop.as_ref().filter(|stop| !stop.text.is_empty());
-    let why = stop.map(|stop| {
-        let text = stop.brief.as_ref().filter(|_| single).unwrap_or(&stop.text);
-        Sentence::new(STOPPED, text.as_str(), theme::tone(stop.tone))
-    });
+    let why = stop.map(|stop| Sentence::new(STOPPED, reason(app, stop, single), theme::tone(stop.tone)));
     let mut lines: Vec<_> = why.into_iter().chain(event(frame)).collect();
     if single {
         let next = lines.drain(1.min(lines.len())..).next();
@@ -193,6 +218,20 @@ fn sentences(frame: &Frame, single: bool) -> Vec<Sentence> {
         lines.push(Sentence::new(" ", format!("{}{source}", frame.info.title), Role::Dim));
     }
     lines
+}
+
+/// Why it stopped: at the end of a lesson, how what was expected stands.
+fn reason(app: &App, stop: &Stop, single: bool) -> String {
+    let frame = &*app.frame;
+    let is_over = match stop.brief.as_deref() {
+        Some("end") => true,
+        Some("lesson") => single && frame.run == RunState::Finished,
+        _ => false,
+    };
+    if let Some(outcome) = pane::outcome(frame).filter(|_| is_over) {
+        return format!("end of the run: {outcome}");
+    }
+    with_keys(stop.brief.as_ref().filter(|_| single).unwrap_or(&stop.text), &app.keymap)
 }
 
 /// What the last event did and why; before the first one, how to go on.

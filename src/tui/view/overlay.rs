@@ -7,6 +7,7 @@ use crate::debug::frame::wish::Pane;
 
 use super::Seen;
 use super::footer::blank;
+use crate::report::number::{counted, grouped};
 use crate::tui::app::{App, Overlay};
 use crate::tui::canvas::{self, Canvas, Look};
 use crate::tui::help;
@@ -104,7 +105,8 @@ fn why(app: &App, width: u16) -> Vec<Line> {
     for (nth, link) in frame.why.links.iter().enumerate() {
         let since = link.since.map_or(String::new(), |tick| {
             let cycle = frame.time.cycle(tick);
-            format!("  since cycle {cycle}, {} cycles ago", frame.position.cycle.saturating_sub(cycle))
+            let age = frame.position.cycle.saturating_sub(cycle);
+            format!("  since cycle {}, {} ago", grouped(cycle), counted(age, "cycle"))
         });
         let arrow = if nth == 0 { "  " } else { "→ " };
         let path = frame.info.components.path(link.at);
