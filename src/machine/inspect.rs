@@ -364,7 +364,9 @@ impl Inspect for Machine {
     }
 
     fn remote_look(&self, node: ComponentId, address: Address) -> Option<RemoteLookView> {
-        self.node(node)?.remote_look(address)
+        let behind = |parent: &ComponentId| self.node(*parent)?.remote_look(address);
+        let node = self.node(node)?;
+        node.remote_look(address).or_else(|| node.config.parents.iter().find_map(behind))
     }
 
     fn tags(&self, node: ComponentId) -> Option<TagView> {

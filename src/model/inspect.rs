@@ -309,7 +309,7 @@ pub trait Inspect {
     fn tags(&self, _node: ComponentId) -> Option<TagView> {
         None
     }
-    /// Where the remote directory of a memory looks for the line of an address.
+    /// Where the remote directory of a memory, or of that behind a cache, looks for the line of an address.
     fn remote_look(&self, _node: ComponentId, _address: Address) -> Option<RemoteLookView> {
         None
     }

@@ -256,7 +256,7 @@ mod tests {
     fn a_moment_may_be_kept_at_the_first_event_and_after_a_failed_check() {
         let text = "machine = \"tiny/umh-2gpu\"\nfault = [{ name = \"skip-invalidation\" }]\n\
                     [[program]]\nby = \"gpu0.cu0\"\ndo = [\"load 0x1000\"]\n\
-                    [[do]]\nby = \"gpu1.cu0\"\nat = 3000\nstore = { address = 0x1000, bytes = \"07\" }\n";
+                    [[do]]\nby = \"gpu1.cu0\"\ndelay = 3000\nstore = { address = 0x1000, bytes = \"07\" }\n";
         let scenario = Scenario::parse(Source::new("t", text), None).unwrap();
         let prepared = || scenario.prepare(&Options::default()).unwrap();
         let mut recording = scenario.recording("t", &Options::default()).unwrap();

@@ -34,14 +34,14 @@ fn diff(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let here = session.branches().current();
     let (a, b) = match numbers.as_slice() {
         [] => (session.relative(here).ok_or_else(only)?, here),
+        [other] if *other == here => {
+            let itself = |_| Session::complaint(format!("branch {here} does not differ from itself"));
+            return Err(session.relative(here).map_or_else(only, itself));
+        }
         [other] => (*other, here),
         [a, b] => (*a, *b),
         _ => return Err(arguments.complaint("two branches are enough")),
     };
-    if a == b && a == here {
-        let itself = |_| Session::complaint(format!("branch {a} does not differ from itself"));
-        return Err(session.relative(here).map_or_else(only, itself));
-    }
     let comparison = session.compare(a, b, ignore_time)?;
     let names = [format!("branch {a}"), format!("branch {b}")];
     Ok(Effect::Work(Box::new(Diffing { comparison: Some(comparison), names })))

@@ -303,7 +303,7 @@ fn a_directory_that_is_wrong_when_all_is_quiet_fails_in_a_run_too() {
     std::fs::write(&table, protocol.replace(row, &wrong)).unwrap();
     let (table, found) = (table.to_str().unwrap(), found.to_str().unwrap());
     let explored = call(&["explore", "explore/two-gpu", "--protocol", table, "--record", found]);
-    assert!(explored.code == Some(1) && explored.stdout.contains("that it is the owner"), "{explored:?}");
+    assert!(explored.code == Some(1) && explored.stdout.contains("gpu1.cu0.l1 is the owner"), "{explored:?}");
     let again = call(&["run", found]);
     assert!(again.code == Some(1) && again.stdout.contains("FAILED: directory"), "{again:?}");
 }
