@@ -36,7 +36,7 @@ impl Columns {
         let kept = rows.iter().any(|row| row.value.is_some());
         let state = names.clamp(10, 22) + 1;
         let counts =
-            [32, 24, 16, 12, 8, 4, 2, 1].into_iter().filter(|bytes| kept && u32::from(*bytes) <= line.len);
+            [32, 24, 16, 8, 4, 2, 1].into_iter().filter(|bytes| kept && u32::from(*bytes) <= line.len);
         let all = counts.flat_map(|bytes| holders.map(|holders| Self::with(state, holders, bytes)));
         let fits = |columns: &Self| columns.value + columns.bytes * 3 <= width;
         all.into_iter().find(fits).unwrap_or_else(|| {

@@ -58,7 +58,7 @@ fn a_line_says_which_of_its_sectors_are_here() {
     app.show_layout(1);
     let text = screen(&mut app);
     let row = text.lines().find(|line| line.contains("gpu0.l2.0 E…")).unwrap();
-    assert!(row.contains(" ------------....  ") && row.contains("00│.. .. .. .."), "{text}");
+    assert!(row.contains(" ----------------------------....  ") && row.contains("00│.. .. .. .."), "{text}");
 }
 
 #[test]
