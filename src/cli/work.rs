@@ -178,6 +178,8 @@ impl Work {
             return Err(found.map_or_else(
                 |mut error| {
                     error.expected = Some(TAKES_MACHINE.into());
+                    let kernel = kernels::find(&target.scenario).err().and_then(|unknown| unknown.suggestion);
+                    error.suggestion = error.suggestion.take().or(kernel);
                     error
                 },
                 |_| names_its_machine(target).into(),

@@ -272,7 +272,10 @@ fn unknown(kind: Kind, name: &str, bare: &str, bundled: &[(String, &str)]) -> Di
     let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
     let homonym = names().find(|known| last(known) == last(bare)).map(|near| format!("did you mean {near}?"));
     diagnostic = diagnostic.nearest(bare, names());
-    diagnostic.suggestion = homonym.or(diagnostic.suggestion).or_else(|| {
+    // Or its end may be missing.
+    let begun = names().find(|known| bare.contains('/') && known.starts_with(bare));
+    let begun = begun.map(|near| format!("did you mean {near}?"));
+    diagnostic.suggestion = homonym.or(begun).or(diagnostic.suggestion).or_else(|| {
         let on_disk = read_text(Path::new(name), 0).err()?;
         on_disk.suggestion
     });

@@ -5,7 +5,7 @@ use super::describe;
 use super::frame::session::{Stop as StopView, Tone};
 use super::lesson::Lesson;
 use super::timeline::Timeline;
-use crate::machine::{Machine, StepOutcome};
+use crate::machine::Machine;
 use crate::model::component::Components;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
@@ -52,10 +52,6 @@ pub enum Reason {
     },
     /// All work is done.
     Finished,
-    /// All expectations of a run that is over hold.
-    Held {
-        count: usize,
-    },
     /// Work is left, but nothing can move.
     Stuck,
     /// This cycle is the last.
@@ -145,25 +141,16 @@ impl Reason {
         }
     }
 
-    /// What failed on the way to the end of a run; that all that was expected holds, if the run is over.
+    /// What failed on the way to the end of a run, if anything did.
     #[must_use]
-    pub fn of_verdict(timeline: &Timeline) -> Option<Self> {
+    pub fn of_failures(timeline: &Timeline) -> Option<Self> {
         let checks = timeline.machine().violations().iter().map(|failed| (failed.event, &*failed.text));
         let lesson = timeline.lesson().into_iter().flat_map(Lesson::failures);
         let mut all: Vec<_> =
             checks.chain(lesson.map(|failed| (failed.event, failed.message.as_str()))).collect();
         all.sort_by_key(|(event, _)| *event);
-        let Some((event, text)) = all.first() else { return Self::of_held(timeline) };
-        Some(Self::Failed { count: all.len(), event: *event, text: (*text).to_owned() })
-    }
-
-    /// That all that was expected holds, if anything was, and the run is over.
-    fn of_held(timeline: &Timeline) -> Option<Self> {
-        let lesson = timeline.lesson().filter(|_| timeline.at_end() == Some(StepOutcome::Finished))?;
-        let event = timeline.event();
-        let count = lesson.expectations().len();
-        let holds = (0..count).all(|expectation| lesson.verdict(expectation, event) == Some(true));
-        (count > 0 && holds).then_some(Self::Held { count })
+        let (event, text) = *all.first()?;
+        Some(Self::Failed { count: all.len(), event, text: text.to_owned() })
     }
 
     /// One sentence; empty for a plain arrival.
@@ -189,8 +176,6 @@ impl Reason {
             Self::Failed { count, event, text } => {
                 format!("{count} checks and expectations failed, the first at event {event}: {text}")
             }
-            Self::Held { count: 1 } => "the expectation holds".to_owned(),
-            Self::Held { count } => format!("all {count} expectations hold"),
             Self::Finished => "end of the run: all work is done".to_owned(),
             Self::Stuck => format!("stuck: work is left, but nothing can move ({DEADLOCK_TELLS})"),
             Self::Limit(cycle) => format!("end of the run: cycle {cycle} is the last (max-cycles)"),
@@ -213,7 +198,7 @@ impl Reason {
     fn brief(&self) -> Option<String> {
         match self {
             Self::Narration(_) => Some("lesson".to_owned()),
-            Self::Finished | Self::Held { .. } => Some("end".to_owned()),
+            Self::Finished => Some("end".to_owned()),
             // What it is about is in the pane of breakpoints, and before the screen.
             Self::Breakpoint { id, .. } => Some(format!("breakpoint {id}")),
             _ => None,
@@ -231,7 +216,7 @@ impl Reason {
             | Self::Stuck
             | Self::Void(_) => Tone::Bad,
             Self::Interrupted | Self::Limit(_) | Self::Beyond(_) => Tone::Warning,
-            Self::Finished | Self::Held { .. } => Tone::Good,
+            Self::Finished => Tone::Good,
             _ => Tone::Plain,
         }
     }

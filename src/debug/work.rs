@@ -228,7 +228,7 @@ impl Session {
                     reason => found.filter(|found| *found == Reason::Differs).unwrap_or(reason),
                 };
                 let end = (self.timeline.at_end() == Some(StepOutcome::Finished)).then_some(Reason::Finished);
-                let failed = end.as_ref().and_then(|_| Reason::of_verdict(&self.timeline));
+                let failed = end.as_ref().and_then(|_| Reason::of_failures(&self.timeline));
                 self.halt(std::iter::once(reason).chain(end).chain(failed).collect(), records)
             }
             Cause::Tripped(trips) => {
@@ -257,7 +257,7 @@ impl Session {
                     StepOutcome::Limit(cycle) => Reason::Limit(cycle),
                     _ => Reason::Finished,
                 };
-                let failed = Reason::of_verdict(&self.timeline);
+                let failed = Reason::of_failures(&self.timeline);
                 let missed = missed.map(Reason::Beyond);
                 self.halt(missed.into_iter().chain([end]).chain(failed).collect(), Vec::new())
             }

@@ -47,7 +47,6 @@ const SIGNS: [(&str, &str); 10] = [
         "▶ or ◀ a lane; 26 % busy in the last sample, ▁▄█ over time; q 1/0/2: queued requests/probes/replies\n\
          b 1/8: used/size of the receivers' buffers, in the same order; without the sizes where there is little room, or q 3 b 1/8: all that is queued, \
          and the fullest buffer\n\
-         data 89 % of all bytes: 3 of 128 B at 89 %: three messages with 128 B of data, which are 89 % of what each takes on the link\n\
          lanes out 8877 in 899a: lanes in each sample and now, a is ten; use: how busy in it, ! saturated\n\
          then the last sample and what the balancer decided by it; the others are shown when they are selected\n\
          data 99 % of all bytes: how much of what crossed it was data, not headers; 1 of 4096 B at 100 %: one message \
@@ -68,11 +67,7 @@ const SIGNS: [(&str, &str); 10] = [
         "what can never go on, #1 waiting for #2 and so on, the last for #1; else the oldest transactions in flight, \
          each with its chain of waiting",
     ),
-    (
-        "mshrs",
-        "# in use, + was in use, - never; +3 joined: three others wait for the same answer\n\
-         fetch ..#.: which pieces of 32 B of a line a message asks for or brings: # is, . is not",
-    ),
+    ("mshrs", "# in use, + was in use, - never; +3 joined: three others wait for the same answer"),
     (
         "protocol",
         "fetch>V 7: what is done, the state after it, and how often; what waited for a line uses its cell, too, when the line has come, so \

@@ -428,7 +428,6 @@ fn page_change(change: PageChange) -> &'static str {
         PageChange::Copied => "begins to copy",
         PageChange::CopiedBack => "begins to copy back",
         PageChange::WrittenBack => "begins to write back",
-        PageChange::Gone => "back in host memory:",
         PageChange::Unused => "never used",
         other => other.name(),
     }

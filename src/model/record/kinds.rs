@@ -52,6 +52,16 @@ const fn field(name: &'static str, is: FieldType, about: &'static str) -> FieldI
     FieldInfo { name, about, is }
 }
 
+// What the ways of a socket are decided by.
+const MEMORY: FieldInfo =
+    field("memory", FieldType::Number, "utilisation of the socket's memory in the sample, in percent");
+const INGRESS: FieldInfo =
+    field("ingress", FieldType::Number, "projected utilisation of the link into it, in percent");
+const READS: FieldInfo =
+    field("reads", FieldType::Number, "bytes that the socket asked others for in the sample");
+const ROOM: FieldInfo =
+    field("room", FieldType::Number, "bytes that the link could bring in it beside what others ask");
+
 const MESSAGE_FIELDS: &[FieldInfo] = &[
     field(
         "type",
@@ -390,14 +400,10 @@ pub const KINDS: &[KindInfo] = &[
         fields: &[
             field("local", FieldType::Number, "ways for local lines afterwards"),
             field("remote", FieldType::Number, "ways for remote lines afterwards"),
-            field(
-                "memory",
-                FieldType::Number,
-                "utilisation of the socket's memory in the sample, in percent",
-            ),
-            field("ingress", FieldType::Number, "projected utilisation of the link into it, in percent"),
-            field("reads", FieldType::Number, "bytes that the socket asked others for in the sample"),
-            field("room", FieldType::Number, "bytes that the link could bring in it beside what others ask"),
+            MEMORY,
+            INGRESS,
+            READS,
+            ROOM,
             field("step", FieldType::WayStep, "halve, to-remote, to-local or equalise"),
         ],
     },
@@ -406,14 +412,10 @@ pub const KINDS: &[KindInfo] = &[
         about: "the sample that a socket's ways are decided by has ended, at its first L2 slice, whether or not ways move",
         fields: &[
             field("step", FieldType::WayDecision, "to-remote, to-local, equalise or keep"),
-            field(
-                "memory",
-                FieldType::Number,
-                "utilisation of the socket's memory in the sample, in percent",
-            ),
-            field("ingress", FieldType::Number, "projected utilisation of the link into it, in percent"),
-            field("reads", FieldType::Number, "bytes that the socket asked others for in the sample"),
-            field("room", FieldType::Number, "bytes that the link could bring in it beside what others ask"),
+            MEMORY,
+            INGRESS,
+            READS,
+            ROOM,
             field("remote", FieldType::Number, "ways of its L2 for remote lines afterwards"),
             field("l1-remote", FieldType::Number, "ways of its L1s for remote lines afterwards"),
         ],

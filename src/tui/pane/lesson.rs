@@ -46,13 +46,9 @@ const NOT_LOOKED_AT: &str = "are not looked at since the fork";
 
 /// That nothing more will be told, and what can be done now.
 fn end(canvas: &mut Canvas, y: u16, frame: &Frame, lesson: &Lesson) -> u16 {
-    let are = |holds| lesson.expectations.iter().filter(|expectation| expectation.holds == holds).count();
-    let (held, open) = (are(Some(true)), are(None));
-    let held = match lesson.expectations.len() {
-        0 => String::new(),
-        all if all == held => ": all that was expected holds".to_owned(),
-        all => format!(": {held} of {all} expectations hold"),
-    };
+    let expectations = &lesson.expectations;
+    let open = expectations.iter().filter(|expectation| expectation.holds.is_none()).count();
+    let held = stand(expectations).map_or_else(String::new, |stand| format!(": {stand}"));
     let open =
         if frame.branch.is_some() && open > 0 { format!(", {open} {NOT_LOOKED_AT}") } else { String::new() };
     let text = format!("The end{held}{open}. C goes back to where the story stopped before, q leaves.");
@@ -64,9 +60,12 @@ fn end(canvas: &mut Canvas, y: u16, frame: &Frame, lesson: &Lesson) -> u16 {
 pub fn outcome(frame: &Frame) -> Option<String> {
     let expectations = &frame.lesson.as_ref()?.expectations;
     // Those of another run may not have been looked at.
-    if frame.branch.is_some() && expectations.iter().any(|expectation| expectation.holds.is_none()) {
-        return None;
-    }
+    let is_open = frame.branch.is_some() && expectations.iter().any(|one| one.holds.is_none());
+    stand(expectations).filter(|_| !is_open)
+}
+
+/// How many of the expectations hold, if there are any.
+fn stand(expectations: &[Expectation]) -> Option<String> {
     let held = expectations.iter().filter(|expectation| expectation.holds == Some(true)).count();
     Some(match expectations.len() {
         0 => return None,
