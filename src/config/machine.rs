@@ -120,8 +120,8 @@ pub struct CuSpec {
     pub lanes: u32,
     /// SIMD units: so many wavefronts compute at a time, 1 to 64. As many as wavefronts: none waits for one.
     pub simds: u32,
-    /// Threads in a wavefront, 1 to 64.
-    pub wavefront_size: u32,
+    /// Threads in a wavefront of a kernel that is not told otherwise, 1 to 64; nothing: as in the kernel's source.
+    pub wavefront_size: Option<u32>,
     /// Memory instructions that a warp may have in flight.
     pub outstanding: u32,
     pub scheduler: WarpScheduler,

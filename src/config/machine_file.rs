@@ -100,7 +100,8 @@ pub struct CuFile {
     pub lanes: Option<At<u64>>,
     /// SIMD units: so many wavefronts compute at a time, the others wait for one; 1 to 64. Default: as many as wavefronts.
     pub simds: Option<At<u64>>,
-    /// Threads in a wavefront, 1 to 64. Default: as many as lanes.
+    /// Threads in a wavefront of a kernel that is not told otherwise (`with.wavefront`), 1 to 64. Default: as in the kernel's
+    /// source, 64 or 32.
     #[serde(alias = "warp_size")]
     pub wavefront_size: Option<At<u64>>,
     /// Memory instructions that a wavefront may have in flight, 1 to 64. Default: 1.

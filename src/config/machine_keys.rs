@@ -82,7 +82,7 @@ impl Keys {
         self.put("gpu.cu.wavefronts", spec.wavefronts);
         self.put("gpu.cu.lanes", spec.lanes);
         self.put("gpu.cu.simds", spec.simds);
-        self.put("gpu.cu.wavefront_size", spec.wavefront_size);
+        spec.wavefront_size.iter().for_each(|size| self.put("gpu.cu.wavefront_size", *size));
         self.put("gpu.cu.outstanding", spec.outstanding);
         self.word("gpu.cu.scheduler", spec.scheduler);
     }

@@ -104,6 +104,7 @@ fn settled(own: &GpuSpec, new: &GpuSpec) -> Option<&'static str> {
             "gpu.paging.prefetch",
             prefetches(own) != prefetches(new) && prefetches(new) == Some(Prefetcher::Oracle),
         ),
+        ("gpu.cu.wavefront_size", own.cu.wavefront_size != new.cu.wavefront_size),
         ("gpu.read_only", own.read_only != new.read_only),
         ("gpu.numa", numa.is_some_and(|(own, new)| differs_beside_samples(own, new))),
         ("gpu.unified", own.unified != new.unified),

@@ -27,7 +27,7 @@ use super::narration::{self, Narrator};
 use super::prose;
 use super::runner::Runner;
 use super::setup;
-use super::work::{Work, takes};
+use super::work::{Work, has_other_wavefronts, takes};
 
 /// What `max-cycles` may be. Simulated time may end before, where clocks divide a second finely (`model::time`).
 pub const CYCLES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
@@ -294,7 +294,13 @@ impl Scenario {
         let probe = Machine::build(&blueprint)?;
         let document = &self.document;
         let memory = blueprint.spec.host.memory;
-        let mut workload = self.work.workload(document, &probe, memory)?;
+        let wavefront = blueprint.spec.gpu.as_ref().and_then(|gpu| gpu.cu.wavefront_size);
+        let mut workload = match wavefront {
+            Some(threads) if has_other_wavefronts(&self.file, threads) => {
+                Work::read_for(&self.file, document, wavefront)?.workload(document, &probe, memory)?
+            }
+            _ => self.work.workload(document, &probe, memory)?,
+        };
         if let Some(trace) = &options.trace {
             append(&mut workload, trace, self.launch()?);
         }

@@ -343,6 +343,7 @@ load = { address = 0x1000 }
             (Input::Set("gpu.clock=\"900 MHz\"".into()), "a clock cannot change under way"),
             (Input::Set("gpu.l1.ways=1".into()), "would have other places for blocks"),
             (Input::Set("gpu.cu.wavefronts=2".into()), "would have 2 warps, not 4"),
+            (Input::Set("gpu.cu.wavefront_size=2".into()), "depends on gpu.cu.wavefront_size"),
             (Input::Set("protocol=msi".into()), "other states under msi than under nmoesi"),
             (Input::Set("network.virtual_networks=1".into()), "its network would have other channels"),
             (Input::Set("gpu.l1.latencyy=1".into()), "did you mean latency?"),

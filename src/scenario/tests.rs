@@ -8,9 +8,11 @@ use crate::machine::StepOutcome;
 use crate::model::access::AccessKind;
 use crate::model::address::Address;
 use crate::model::inspect::Inspect;
+use crate::model::operation::Operation;
 use crate::model::record::{Record, Records, What};
 use crate::model::state::State;
 use crate::query::sample::Sample;
+use crate::workload::TaskKind;
 
 use super::*;
 
@@ -419,6 +421,29 @@ fn arrays_beyond_the_memory_are_refused() {
     let error = complaint(text);
     assert_eq!(error.message, "kernel-1 works on 0x400000000+64, beyond the host memory of 8 GiB");
     assert_eq!(error.position(), Some((2, 1)));
+}
+
+/// Threads of the first warp of a vector-add on a machine of 4 lanes.
+fn threads(with: &str, set: &str) -> u32 {
+    let text = format!(
+        "machine = \"tiny/umh-2gpu\"\nwith = {{ size = 64, workgroup = 16{with} }}\n[[kernel]]\nname = \"vector-add\"\n"
+    );
+    let set = (!set.is_empty()).then(|| set.to_owned()).into_iter().collect();
+    let options = Options { set, ..Options::default() };
+    let blueprint = Scenario::parse(Source::new("t", text), None).unwrap().blueprint(&options).unwrap();
+    let Some(TaskKind::Kernel(kernel)) = blueprint.workload.tasks.first().map(|task| &task.what) else {
+        panic!("no kernel")
+    };
+    let Some(Operation::Access(access)) = kernel.operation(0, 0, 0) else { panic!("no access") };
+    access.lanes.iter().count() as u32
+}
+
+#[test]
+fn wavefronts_are_as_large_as_the_machine_has_them_unless_the_kernel_is_told() {
+    // The source's 64, of which a block of 16 has a quarter.
+    assert_eq!(threads("", ""), 16);
+    assert_eq!(threads("", "gpu.cu.wavefront_size=8"), 8);
+    assert_eq!(threads(", wavefront = 4", "gpu.cu.wavefront_size=8"), 4);
 }
 
 #[test]

@@ -57,10 +57,19 @@ impl Work {
     /// # Errors
     /// If an id is used twice or unknown, tasks wait for each other in a circle, or an access makes no sense.
     pub fn read(file: &ScenarioFile, document: &Document) -> Result<Self> {
+        Self::read_for(file, document, None)
+    }
+
+    /// The same for a machine with so many threads in a wavefront, where kernels are not told otherwise.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_for(file: &ScenarioFile, document: &Document, wavefront: Option<u32>) -> Result<Self> {
         let scale = scale(file, document)?;
         takers(file, document)?;
         let (seed, with) = (file.seed, &file.with);
-        let mut reader = Reader { document, scale, seed, with, tasks: Vec::new(), waits: Vec::new() };
+        let (tasks, waits) = (Vec::new(), Vec::new());
+        let mut reader = Reader { document, scale, seed, wavefront, with, tasks, waits };
         reader.accesses(file)?;
         reader.programs(file)?;
         reader.kernels(file)?;
@@ -168,6 +177,8 @@ struct Reader<'a> {
     scale: Option<At<u64>>,
     /// Of the inputs that kernels generate.
     seed: Option<u64>,
+    /// Threads in a wavefront of the machine, if it says so.
+    wavefront: Option<u32>,
     /// Parameters of all kernels that take them.
     with: &'a Given,
     tasks: Vec<Entry>,
@@ -283,6 +294,9 @@ impl<'a> Reader<'a> {
         if let Some(seed) = self.seed {
             parameters.offer(&kernel.name.value, "seed", seed);
         }
+        if let Some(wavefront) = self.wavefront {
+            parameters.offer(&kernel.name.value, "wavefront", u64::from(wavefront));
+        }
         kernels::build(&kernel.name.value, &parameters)
     }
 
@@ -338,6 +352,20 @@ fn parameter((name, value): &(At<String>, At<NumberOrText>)) -> Parameter {
 
 fn is_known(kernel: &KernelFile) -> bool {
     kernels::find(&kernel.name.value).is_ok()
+}
+
+/// Whether some kernel of a scenario has wavefronts of another size than `threads` unless it is told.
+pub(super) fn has_other_wavefronts(file: &ScenarioFile, threads: u32) -> bool {
+    let other = |kernel: &KernelFile| {
+        let is_given = file.with.0.iter().chain(&kernel.with.0).any(|(name, _)| name.value == "wavefront");
+        let default = |kernel: &kernels::Definition| {
+            let size = kernel.parameters().find(|parameter| parameter.name == "wavefront");
+            size.and_then(|parameter| parameter.kind.default())
+        };
+        let own = kernels::find(&kernel.name.value).ok().and_then(default);
+        !is_given && own.is_some_and(|own| own != u64::from(threads))
+    };
+    file.kernels.iter().any(|kernel| other(&kernel.value))
 }
 
 /// Whether a kernel has a parameter of this name.

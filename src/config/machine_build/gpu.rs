@@ -118,6 +118,8 @@ impl Build<'_> {
         let file = file.cu.clone().unwrap_or_default();
         let lanes = check.count("gpu.cu.lanes", file.lanes.as_ref(), 4, 1..=64)?;
         let size = file.wavefront_size.as_ref();
+        let size =
+            size.map(|size| check.count("gpu.cu.wavefront_size", Some(size), 1, 1..=64)).transpose()?;
         let wavefronts =
             check.count("gpu.cu.wavefronts", file.wavefronts.as_ref(), 4, 1..=MOST_WAVEFRONTS)?;
         Ok(CuSpec {
@@ -125,7 +127,7 @@ impl Build<'_> {
             wavefronts,
             lanes,
             simds: check.count("gpu.cu.simds", file.simds.as_ref(), wavefronts, 1..=MOST_WAVEFRONTS)?,
-            wavefront_size: check.count("gpu.cu.wavefront_size", size, lanes, 1..=64)?,
+            wavefront_size: size,
             outstanding: check.count("gpu.cu.outstanding", file.outstanding.as_ref(), 1, 1..=64)?,
             scheduler: file.scheduler.unwrap_or_default(),
         })

@@ -26,7 +26,7 @@ fn every_bundled_machine_is_sound() {
 fn the_lesson_machine_is_as_it_reads() {
     let spec = load_machine("tiny/umh-2gpu", None).unwrap();
     let gpu = spec.gpu.unwrap();
-    assert_eq!((gpu.count, gpu.clock, gpu.cu.wavefront_size), (2, Frequency(800_000_000), 4));
+    assert_eq!((gpu.count, gpu.clock, gpu.cu.wavefront_size), (2, Frequency(800_000_000), None));
     assert_eq!((gpu.l1.size, gpu.l1.ways, gpu.l1.line), (Size(512), 2, 64));
     assert_eq!((gpu.l2.cache.size, gpu.l2.interleave, gpu.l2.crossbar_width), (Size(1024), 4096, 0));
     assert_eq!((gpu.memory.home, gpu.memory.ways, gpu.memory.secondary_block), (GpuHome::Smd, 4, 4096));
@@ -41,7 +41,7 @@ fn scalegpu_is_table_one() {
     let spec = load_machine("scalegpu", None).unwrap();
     let gpu = spec.gpu.unwrap();
     assert_eq!((gpu.cu.count, gpu.clock, gpu.cu.lanes), (14, Frequency(1_150_000_000), 32));
-    assert_eq!(gpu.cu.wavefronts * gpu.cu.wavefront_size, 1536);
+    assert_eq!(gpu.cu.wavefront_size.map(|size| gpu.cu.wavefronts * size), Some(1536));
     assert_eq!((gpu.l1.size, gpu.l2.slices, gpu.l2.cache.size), (Size(16 << 10), 6, Size(128 << 10)));
     assert_eq!((gpu.l2.interleave, gpu.l2.crossbar_width), (2048, 32));
     let dram = gpu.memory.dram;

@@ -29,7 +29,7 @@ fn gpu_specs() {
         assert_eq!(gpu.cu.count, 16, "Compute Units");
         assert_eq!(count(&machine, ComponentKind::Cu), 16 * gpus as usize, "Compute Units");
         assert_eq!(gpu.cu.lanes, 16, "SIMD Width");
-        assert_eq!(gpu.cu.wavefront_size, 64, "Wavefront Size");
+        assert_eq!(gpu.cu.wavefront_size, Some(64), "Wavefront Size");
         assert!(gpu.cu.wavefronts * 64 >= 256, "Workgroup Size");
         assert_eq!(gpu.l1.size, Size(16 << 10), "L1 cache Size");
     }

@@ -2,7 +2,8 @@
 //!
 //! First ready, first come first served: of the requests whose row is open the oldest moves its data; a bank that no
 //! open row keeps busy opens the row of the oldest that waits for it. Younger row hits pass an older request of
-//! their bank only so often. Reads go before writes, which gather until there are enough to drain.
+//! their bank only so often. Reads go before writes, which gather until there are enough to drain. Where the memory is a
+//! cache, what has come is written before it is read: a read does not pass an older write of its row.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -190,11 +191,20 @@ impl DramChannel {
     fn choose_class(&mut self, timing: &DramTiming, scheduling: &Scheduling) {
         let writes = self.writes.len() as u32;
         let enough = if self.draining { scheduling.writes / 2 } else { scheduling.writes.saturating_sub(1) };
-        let drained = std::mem::replace(&mut self.draining, writes > enough && !self.reads_due);
+        let owed = timing.tags.is_some() && self.has_read_behind_its_write();
+        let drained = std::mem::replace(&mut self.draining, owed || writes > enough && !self.reads_due);
         if drained && !self.draining {
             self.reads_due = timing.gaps.write_to_read > 0;
         }
         self.reads_due &= !self.reads.is_empty();
+    }
+
+    /// Whether a read wants what an older write has not written yet.
+    fn has_read_behind_its_write(&self) -> bool {
+        let is_behind = |read: &Request, write: &Request| {
+            (write.bank, write.row) == (read.bank, read.row) && write.job < read.job
+        };
+        self.reads.iter().any(|read| self.writes.iter().any(|write| is_behind(read, write)))
     }
 
     /// Whether it is the turn of the writes.

@@ -51,7 +51,7 @@ impl DramTiming {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Controller, Gaps, Scheduling};
+    use super::super::{Array, Controller, Gaps, Scheduling};
     use super::*;
     use crate::model::time::ByteRate;
     use crate::protocol::outbox::About;
@@ -79,6 +79,23 @@ mod tests {
         assert_eq!(TIMING.tag(8192 + 512), TIMING.tag(512), "direct-mapped");
         let small: Vec<u32> = TIMING.rows(60, 8).into_iter().map(|piece| piece.bytes).collect();
         assert_eq!(small, [128], "whole units of 64 bytes");
+    }
+
+    #[test]
+    fn what_has_come_is_written_before_it_is_read() {
+        let scheduling = Scheduling { window: 8, writes: 4, row_hit_cap: 2 };
+        let order = |writes: bool| {
+            let mut dram = Controller::new(TIMING, scheduling, ByteRate::new(16, 1));
+            if writes {
+                dram.touch(Array::Data, 0, 512, true, About::default());
+            }
+            dram.read(0, 64, About::default());
+            dram.read(1024, 64, About::default());
+            let issued = (0..400).flat_map(|now| dram.advance(now)).filter(|one| one.moves.is_some());
+            issued.map(|one| (one.bank, one.writes)).collect::<Vec<_>>()
+        };
+        assert_eq!(order(true), [(0, true), (0, false), (1, false)]);
+        assert_eq!(order(false), [(0, false), (1, false)]);
     }
 
     #[test]

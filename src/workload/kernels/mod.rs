@@ -283,6 +283,18 @@ mod tests {
     }
 
     #[test]
+    fn every_kernel_can_have_wavefronts_of_either_size() {
+        for kernel in KERNELS.iter().filter(|kernel| kernel.parameters().any(|own| own.name == "wavefront")) {
+            let steps = [32, 64].map(|threads| {
+                let mut given = Parameters::of(&[("wavefront", Value::Integer(threads))]);
+                given.offer(kernel.name, "scale", 16);
+                build(kernel.name, &given).unwrap_or_else(|error| panic!("{}: {error}", kernel.name)).len()
+            });
+            assert_eq!(steps[0], steps[1], "{}", kernel.name);
+        }
+    }
+
+    #[test]
     fn a_slip_is_answered_with_the_nearest_name() {
         let wrong = build("vector-ad", &Parameters::default()).unwrap_err();
         assert_eq!(wrong.suggestion.as_deref(), Some("did you mean vector-add?"));
