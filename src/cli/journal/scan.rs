@@ -80,7 +80,10 @@ pub fn scan(name: &str, file: &mut File) -> Result<Scanned, Trouble> {
             let key = row.as_ref().and_then(|row| row.get("key")?.as_str());
             let key = key.ok_or_else(|| complain("this is no result of a point"))?.to_owned();
             if !is_whole(&line) {
-                return Err(complain("this line is not as it was written: its check is wrong or missing"));
+                let message = "this line is not as it was written: its check is wrong or missing";
+                let source = Source::new(format!("{name}:{number}"), "");
+                let expected = "a result as it was written, or no line: what is missing is run again";
+                return Err(Trouble::from(Diagnostic::new(message).of(&source).expected(expected)));
             }
             found.rows.push((key, number, found.end, length as u64 - 1));
         }

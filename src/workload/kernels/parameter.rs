@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, Result};
+use crate::model::number::parse_number;
 use crate::model::units::Size;
 
 /// A parameter of a kernel.
@@ -147,14 +148,7 @@ impl Kind {
 fn integer(value: &Value) -> Option<u64> {
     match value {
         Value::Integer(number) => u64::try_from(*number).ok(),
-        Value::Text(text) => {
-            let digits = text.trim().replace('_', "");
-            match digits.strip_prefix("0x") {
-                Some(hex) if !hex.starts_with('+') => u64::from_str_radix(hex, 16).ok(),
-                Some(_) => None,
-                None => digits.parse().ok(),
-            }
-        }
+        Value::Text(text) => parse_number(text.trim()),
     }
 }
 

@@ -34,7 +34,7 @@ use std::path::Path;
 pub use self::format::{Format, detect};
 pub use self::recording::{Counts, Told};
 use self::recording::{Recorded, Recording};
-use self::text::{Lines, about};
+use self::text::{Lines, Wrong, about};
 use super::footprint::Footprint;
 use super::{Operations, TaskKind, Workload};
 use crate::diagnostic::{Diagnostic, Result};
@@ -100,16 +100,47 @@ pub fn unknown(path: &Path) -> Box<Diagnostic> {
         return Box::new(about(&path.display().to_string(), message).expected(expected));
     }
     if path.is_dir() {
-        return Box::new(usual);
+        return Box::new(of_folder(path, usual));
+    }
+    if path.metadata().is_ok_and(|file| file.len() == 0) {
+        return Box::new(about(&path.display().to_string(), "this file is empty"));
     }
     let first = Lines::open(path).and_then(|mut lines| Ok((lines.advance()?, lines)));
     match first {
         Err(error) => error,
         Ok((true, lines)) => match cores::nearly(lines.text()) {
             Some(wrong) => lines.complain(&wrong),
-            None => Box::new(usual),
+            None if lines.text().contains(|letter: char| letter.is_control() && letter != '\t') => {
+                Box::new(usual)
+            }
+            None => {
+                let span = 0..lines.text().len();
+                let expected = usual.expected.unwrap_or_default();
+                let mut error = lines.complain(&Wrong { span, message: usual.message, expected });
+                let asks = "--trace-format FORMAT tells what is wrong with it as a trace of that format";
+                error.suggestion = Some(asks.to_owned());
+                error
+            }
         },
         Ok((false, _)) => Box::new(usual),
+    }
+}
+
+/// What is told of a folder that is no trace: that it is empty, or holds one.
+fn of_folder(path: &Path, usual: Diagnostic) -> Diagnostic {
+    let files = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<_> = files.filter(|file| file.is_file()).collect();
+    files.sort();
+    if files.is_empty() {
+        return Diagnostic { message: "this folder holds no file".to_owned(), ..usual };
+    }
+    match files.iter().find(|file| detect(file).is_some()) {
+        Some(file) => Diagnostic {
+            message: "this folder is no trace, but holds one".to_owned(),
+            suggestion: Some(format!("did you mean {}?", file.display())),
+            ..usual
+        },
+        None => usual,
     }
 }
 

@@ -102,7 +102,9 @@ fn what_is_nearly_a_trace_is_told_so() {
         (b"0 0xzz\n", Some((1, 3)), ""),
         (b"\x1f\x8b\x08rest", None, "compressed with gzip"),
         (&whole[..20], Some((1, 1)), "ends or breaks at byte "),
-        (b"some words\n", None, "no trace that is known here"),
+        (b"some words\n", Some((1, 1)), "no trace that is known here"),
+        (b"\x01\x02\n", None, "no trace that is known here"),
+        (b"", None, "this file is empty"),
     ] {
         fs::write(&path, bytes).unwrap();
         let error = read(&path, None, silent()).unwrap_err();

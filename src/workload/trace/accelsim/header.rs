@@ -3,6 +3,7 @@
 use super::super::text::Lines;
 use super::super::triple::{numbers, product};
 use super::super::warp::{MOST_BLOCKS, MOST_THREADS, WARP};
+use super::super::words::address;
 use crate::diagnostic::Result;
 
 const GRID: &str = "grid dim";
@@ -103,10 +104,8 @@ fn tracer_version(lines: &Lines<'_>, value: &str) -> Result<u32> {
 }
 
 fn window(lines: &Lines<'_>, value: &str) -> Result<Option<u64>> {
-    let digits = value.strip_prefix("0x").filter(|digits| !digits.starts_with('+'));
-    let base = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    let base =
-        base.ok_or_else(|| lines.wrong(span(lines, value), "this is not an address", "0x and hex digits"))?;
+    let base = address(value)
+        .ok_or_else(|| lines.wrong(span(lines, value), "this is not an address", "0x and hex digits"))?;
     // Zero means that the tracer could not tell.
     Ok((base != 0).then_some(base))
 }

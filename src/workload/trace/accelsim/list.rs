@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::super::text::about;
 use super::super::warp::ADDRESS_SPACE;
+use super::super::words;
 use crate::diagnostic::{Diagnostic, Result, Source};
 
 /// Largest list that is read, in bytes.
@@ -77,8 +78,7 @@ fn parse(name: &str, text: &str) -> Result<List> {
 
 fn copy(line: &str) -> Option<Command> {
     let mut fields = line.split(',').map(str::trim).skip(1);
-    let digits = fields.next()?.strip_prefix("0x").filter(|digits| !digits.starts_with('+'))?;
-    let address = u64::from_str_radix(digits, 16).ok()?;
+    let address = words::address(fields.next()?)?;
     let bytes: u64 = fields.next()?.parse().ok()?;
     let end = address.checked_add(bytes)?;
     (fields.next().is_none() && end <= ADDRESS_SPACE).then_some(Command::Copy { address, bytes })
