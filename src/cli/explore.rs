@@ -25,6 +25,7 @@ use crate::explore::search::{Bound, Counts, Limits};
 use crate::explore::system::System;
 use crate::explore::way::{self, Violation};
 use crate::machine::Machine;
+use crate::model::text::plural;
 use crate::model::units::Size;
 use crate::report::number::{counted, grouped};
 use crate::scenario::{Options, Scenario};
@@ -320,8 +321,7 @@ impl Explore {
             text.push_str(&format!("{what}: {}\n", unused.join(", ")));
         }
         for (violation, path) in outcome.violations.iter().zip(done.recordings) {
-            let steps = violation.choices.len();
-            let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
+            let steps = plural(violation.choices.len() as u64, "step");
             text.push_str(&format!("\n{}: {} ({steps})\n", violation.rule, violation.text));
             text.push_str(&opens(path.as_deref()));
             for line in way::lines(system, &violation.choices) {

@@ -2,13 +2,12 @@
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use super::interrupt::Interrupt;
 use super::progress::Progress;
+use crate::explore::threads::attend;
 
 /// Does `each` for every number below `count`, `jobs` at a time (as many as there are processors if that is not said),
 /// in threads of their own. After ctrl-c or a break no more are begun. `told` tells how far it is.
@@ -21,34 +20,25 @@ pub fn each(
 ) {
     let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
     let (next, done, enough) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
-    thread::scope(|scope| {
-        let worker = || {
-            loop {
-                // Whoever has taken a number does it: all below one that breaks are done, however many jobs there are.
-                if interrupt.is_raised() || enough.load(Ordering::Relaxed) {
-                    break;
-                }
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= count {
-                    break;
-                }
-                if each(number).is_break() {
-                    enough.store(true, Ordering::Relaxed);
-                }
-                done.fetch_add(1, Ordering::Relaxed);
+    let worker = || {
+        loop {
+            // Whoever has taken a number does it: all below one that breaks are done, however many jobs there are.
+            if interrupt.is_raised() || enough.load(Ordering::Relaxed) {
+                break;
             }
-        };
-        let workers: Vec<_> = (0..jobs.clamp(1, count.max(1))).map(|_| scope.spawn(worker)).collect();
-        let mut progress = Progress::start();
-        while workers.iter().any(|worker| !worker.is_finished()) {
-            thread::sleep(Duration::from_millis(2));
-            let done = done.load(Ordering::Relaxed);
-            progress.tell_share(|| (done as f64 / count.max(1) as f64, told(done)));
-        }
-        for worker in workers {
-            if let Err(panic) = worker.join() {
-                resume_unwind(panic);
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                break;
             }
+            if each(number).is_break() {
+                enough.store(true, Ordering::Relaxed);
+            }
+            done.fetch_add(1, Ordering::Relaxed);
         }
+    };
+    let mut progress = Progress::start();
+    attend(jobs.clamp(1, count.max(1)), worker, || {
+        let done = done.load(Ordering::Relaxed);
+        progress.tell_share(|| (done as f64 / count.max(1) as f64, told(done)));
     });
 }

@@ -23,7 +23,7 @@ pub mod symmetry;
 pub mod system;
 pub mod tables;
 pub mod termination;
-mod threads;
+pub mod threads;
 pub mod values;
 pub mod visited;
 pub mod way;

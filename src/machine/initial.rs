@@ -65,15 +65,15 @@ impl Machine {
             (gpus, self.fixed.gpu_agents.len(), "GPU", "gpu.count"),
         ] {
             if needed > there {
-                let many = if needed == 1 { "" } else { "s" };
-                let message = format!("the work needs {needed} {what}{many}, and this machine has {there}");
+                let needs = plural(needed as u64, what);
+                let message = format!("the work needs {needs}, and this machine has {there}");
                 // A machine without GPUs lacks more than a number for them.
                 let set = if there > 0 || key == "host.cores" {
                     format!("--set {key}={needed}, or ")
                 } else {
                     String::new()
                 };
-                let expected = format!("a machine with {needed} {what}{many}: {set}another machine");
+                let expected = format!("a machine with {needs}: {set}another machine");
                 return Err(Box::new(Diagnostic::new(message).expected(expected)));
             }
         }

@@ -8,11 +8,13 @@
 //! ```
 
 use std::fmt;
+use std::str::SplitWhitespace;
 
 use super::access::{Access, AccessKind, Bytes};
 use super::address::{Address, Range};
 use super::component::{ComponentId, Components};
 use super::message::Network;
+use super::number::{parse_bytes, parse_number};
 
 /// One thing that can happen next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,7 +59,7 @@ impl Choice {
     pub fn parse(line: &str, names: &Components) -> Result<Self, NoChoice> {
         let mut words = line.split_whitespace();
         let verb = words.next().unwrap_or_default();
-        let mut component = |what: &str| {
+        let component = |words: &mut SplitWhitespace<'_>, what: &str| {
             let path = words.next().unwrap_or_default();
             names.find(path).ok_or_else(|| NoChoice {
                 message: format!("no component is called {path:?}"),
@@ -68,24 +70,21 @@ impl Choice {
         };
         let choice = match verb {
             "deliver" => {
-                let from = component("the path of the sender")?;
+                let from = component(&mut words, "the path of the sender")?;
                 if words.next() != Some(">") {
                     return Err(NoChoice::new("between sender and receiver there is no >".into(), "A > B"));
                 }
-                let path = words.next().unwrap_or_default();
-                let to = names.find(path).ok_or_else(|| {
-                    NoChoice::new(format!("no component is called {path:?}"), "the path of the receiver")
-                })?;
+                let to = component(&mut words, "the path of the receiver")?;
                 let word = words.next().unwrap_or_default();
                 let network = Network::ALL.into_iter().find(|network| network.name() == word);
                 let wrong = || NoChoice::new(format!("{word:?} is no network"), "request, probe or reply");
                 Self::Deliver { from, to, network: network.ok_or_else(wrong)? }
             }
             "evict" => {
-                let at = component("the path of a cache")?;
+                let at = component(&mut words, "the path of a cache")?;
                 Self::Evict { at, block: address(words.next())? }
             }
-            "acquire" => Self::Acquire { by: component("the path of a compute unit or core")? },
+            "acquire" => Self::Acquire { by: component(&mut words, "the path of a compute unit or core")? },
             _ => {
                 let Some(kind) = AccessKind::ALL.into_iter().find(|kind| kind.name() == verb) else {
                     let verbs = ["deliver", "evict", "acquire"].into_iter();
@@ -98,7 +97,7 @@ impl Choice {
                         known: known.collect(),
                     });
                 };
-                let by = component("the path of a compute unit or core")?;
+                let by = component(&mut words, "the path of a compute unit or core")?;
                 let start = address(words.next())?;
                 let rest: Vec<&str> = words.by_ref().collect();
                 let access = if kind.writes() { written(kind, start, &rest)? } else { read(start, &rest)? };
@@ -116,11 +115,11 @@ impl Choice {
 
 fn address(word: Option<&str>) -> Result<Address, NoChoice> {
     let word = word.unwrap_or_default();
-    let parsed = match word.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => word.parse(),
+    let wrong = || NoChoice {
+        word: word.to_owned(),
+        ..NoChoice::new(format!("{word:?} is no address"), "such as 0x1000")
     };
-    parsed.map(Address).map_err(|_| NoChoice::new(format!("{word:?} is no address"), "such as 0x1000"))
+    parse_number(word).map(Address).ok_or_else(wrong)
 }
 
 fn read(start: Address, rest: &[&str]) -> Result<Access, NoChoice> {
@@ -131,11 +130,9 @@ fn read(start: Address, rest: &[&str]) -> Result<Access, NoChoice> {
 }
 
 fn written(kind: AccessKind, start: Address, rest: &[&str]) -> Result<Access, NoChoice> {
-    let byte = |word: &&str| {
-        let wrong = || NoChoice::new(format!("{word:?} is no byte"), "pairs of hexadecimal digits");
-        if word.len() == 2 { u8::from_str_radix(word, 16).map_err(|_| wrong()) } else { Err(wrong()) }
-    };
-    let bytes: Bytes = rest.iter().map(byte).collect::<Result<_, _>>()?;
+    let wrong = |word: &str| NoChoice::new(format!("{word:?} is no byte"), "pairs of hexadecimal digits");
+    let no_byte = rest.iter().find(|word| parse_bytes(word).is_none());
+    let bytes = parse_bytes(&rest.join(" ")).ok_or_else(|| wrong(no_byte.unwrap_or(&"")))?;
     if bytes.len() > 64 {
         return Err(NoChoice::new(format!("{} bytes are stored", bytes.len()), "64 at most"));
     }

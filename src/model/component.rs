@@ -1,5 +1,6 @@
 //! The components of a machine and the paths that name them (`gpu0.cu1.l1`, `host.hmd0`, `link.gpu0.out`).
 
+use std::borrow::Cow;
 use std::fmt;
 
 use rustc_hash::FxHashMap;
@@ -188,6 +189,7 @@ impl Components {
 
     #[must_use]
     pub fn find(&self, path: &str) -> Option<ComponentId> {
+        let path = canonical(path);
         self.iter().find(|(_, component)| component.path == path).map(|(id, _)| id)
     }
 
@@ -209,6 +211,23 @@ impl Components {
 impl fmt::Display for Component {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.path)
+    }
+}
+
+/// A path as components have it: `sm3` is another name of `cu3`.
+#[must_use]
+pub fn canonical(path: &str) -> String {
+    path.split('.').map(canonical_segment).collect::<Vec<_>>().join(".")
+}
+
+/// The same of one segment, or a pattern of one; `smd0` is no `sm`.
+#[must_use]
+pub fn canonical_segment(segment: &str) -> Cow<'_, str> {
+    match segment.strip_prefix("sm") {
+        Some(rest) if rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_digit() || c == '*') => {
+            format!("cu{rest}").into()
+        }
+        _ => segment.into(),
     }
 }
 

@@ -1,5 +1,8 @@
 //! Where a node keeps its blocks: tags by set and way, or all of memory.
 
+#[cfg(test)]
+mod tests;
+
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -431,127 +434,5 @@ impl Store {
         let (_, ways) = self.shape()?;
         let slot = self.slot_of(address)? as u32;
         Some((slot / ways.max(1), slot % ways.max(1)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fill(store: &mut Store, block: u64, remote: bool) -> Option<Address> {
-        let (address, mut evicted) = (Address(block * 64), None);
-        let slot = match store.room(address, remote, |_| false) {
-            Room::Free(slot) => slot,
-            Room::Victim(slot, victim) => {
-                evicted = Some(victim);
-                store.remove(victim);
-                assert_eq!(store.room(address, remote, |_| false), Room::Free(slot));
-                slot
-            }
-            Room::None => return None,
-        };
-        let data = Patch::empty(crate::model::address::Range::new(address, 64), 64, false);
-        let state = State(b'V');
-        store.place(
-            slot,
-            Entry {
-                block: address,
-                state,
-                remote,
-                used: block,
-                data,
-                units: SmallVec::new(),
-                newer: None,
-                here: None,
-            },
-        );
-        evicted
-    }
-
-    #[test]
-    fn a_repartition_evicts_nothing_and_loses_nothing() {
-        let mut store = Store::tagged(1, 4, 64, Interleave::NONE);
-        store.partition(2);
-        assert_eq!([1, 2].map(|block| fill(&mut store, block, false)), [None, None]);
-        assert_eq!([11, 12].map(|block| fill(&mut store, block, true)), [None, None]);
-        // A third local block pushes out a local one, though a remote one is older than nothing.
-        assert_eq!(fill(&mut store, 3, false), Some(Address(64)));
-        store.partition(3);
-        let here = [2, 3, 11, 12].map(|block| store.get(Address(block * 64)).is_some());
-        assert_eq!(here, [true; 4]);
-        // Block 2 or 3 stands in the way that is for remote blocks now: it leaves when one comes.
-        let (_, way) = store.place_of(Address(2 * 64)).unwrap();
-        let lazy = if way == 1 { 2 } else { 3 };
-        assert_eq!(fill(&mut store, 13, true), Some(Address(lazy * 64)));
-        assert_eq!(fill(&mut store, 4, false), Some(Address((5 - lazy) * 64)));
-    }
-
-    #[test]
-    fn blocks_are_found_and_ways_add_up_after_any_repartition() {
-        let mut random = crate::model::random::Random::new(7);
-        let mut store = Store::tagged(4, 8, 64, Interleave::NONE);
-        let mut held: std::collections::BTreeSet<u64> = std::collections::BTreeSet::new();
-        for _ in 0..5000 {
-            if random.below(20) == 0 {
-                store.partition(1 + random.below(7) as u32);
-            }
-            assert!((0..8).contains(&store.remote_ways()));
-            let block = random.below(200);
-            if held.contains(&block) {
-                assert!(store.get(Address(block * 64)).is_some(), "block {block}");
-                continue;
-            }
-            if let Some(evicted) = fill(&mut store, block, block.is_multiple_of(3)) {
-                assert!(held.remove(&(evicted.0 / 64)));
-            }
-            held.insert(block);
-            assert!(held.iter().all(|block| store.get(Address(block * 64)).is_some()));
-        }
-    }
-
-    #[test]
-    fn addresses_are_those_up_to_the_last() {
-        let mut store = Store::tagged(16, 4, 64, Interleave::NONE);
-        let blocks = [0u64, 1, 2, 40, 41, 300];
-        for block in blocks {
-            assert_eq!(fill(&mut store, block, false), None);
-        }
-        let up_to = |last: Option<u64>| {
-            let mut found: Vec<u64> = store.addresses(last.map(Address)).map(|at| at.0 / 64).collect();
-            found.sort_unstable();
-            found
-        };
-        assert_eq!(up_to(None), blocks);
-        let lasts = [0, 63, 64, 40 * 64, 40 * 64 + 1, u64::MAX - 1, u64::MAX];
-        for last in lasts {
-            let wanted: Vec<u64> = blocks.into_iter().filter(|block| block * 64 <= last).collect();
-            assert_eq!(up_to(Some(last)), wanted, "{last}");
-        }
-    }
-
-    #[test]
-    fn dealing_is_squeezed_out_of_the_set_index() {
-        let dealing = Interleave::in_turn(4096, 4);
-        let store = Store::tagged(128, 1, 64, dealing);
-        assert_eq!(dealing.index(Address(0x3000)), 3);
-        assert_eq!(store.set_of(Address(0x0)), 0);
-        assert_eq!(store.set_of(Address(0x4000)), 64);
-        assert_eq!(store.set_of(Address(0x8000)), 0);
-    }
-
-    #[test]
-    fn the_blocks_of_one_home_use_all_sets() {
-        let (slices, homes) = (Interleave::in_turn(128, 16), Interleave::in_turn(4096, 4));
-        let store = Store::tagged(128, 16, 128, slices).of_homes(homes);
-        let mut counts = [0; 128];
-        // The first 256 KiB of the memory of home 2 that fall to slice 5.
-        let pages = (0..64).map(|page| page * 0x4000 + 0x2000);
-        let lines = pages.flat_map(|page| [page + 0x280, page + 0xa80]).map(Address);
-        for line in lines {
-            assert_eq!((homes.index(line), slices.index(line)), (2, 5));
-            counts[store.set_of(line) as usize] += 1;
-        }
-        assert_eq!(counts, [1; 128]);
-        assert_eq!(store.emptied().set_of(Address(0x6a80)), store.set_of(Address(0x6a80)));
     }
 }

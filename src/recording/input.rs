@@ -13,7 +13,7 @@ pub enum Input {
     Set(String),
     /// A cell of a protocol's table is another: `cache N read = "ack > I"`.
     Cell(String),
-    /// A fault is injected: `lose-message probe-read 1`.
+    /// A fault is injected: `lose-message message=probe-read nth=1`.
     Fault(String),
     /// What comes next comes so many cycles later: `64`.
     Hold(String),

@@ -8,7 +8,7 @@ use crate::debug::latency::{Place, Sum, Waits};
 use crate::model::component::{ComponentId, Components};
 use crate::model::record::{Field, KINDS, Record};
 use crate::model::resource::ResourceView;
-use crate::model::text::hex;
+use crate::model::text::{hex, key_word};
 use crate::model::time::TimeBase;
 use crate::scenario::{Ended, Failure};
 
@@ -120,7 +120,7 @@ pub fn record(record: &Record, components: &Components, time: TimeBase) -> Value
     let names = info.map_or(&[][..], |info| info.fields).iter().map(|field| field.name);
     let fields = names.map(|name| {
         let value = record.field(name).map_or(Value::Null, |value| field(&value, components));
-        (name.replace('-', "_"), value)
+        (key_word(name), value)
     });
     json!({
         "event": record.id.event,

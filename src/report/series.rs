@@ -11,6 +11,7 @@ use super::load::{self, BusySince};
 use crate::machine::{Machine, TaskView};
 use crate::model::component::ComponentId;
 use crate::model::inspect::Inspect;
+use crate::model::text::key_word;
 use crate::model::warp::WarpState;
 
 use columns::Columns;
@@ -167,8 +168,7 @@ impl Sources {
         let path = |id: ComponentId| machine.components().path(id);
         let mut names: Vec<String> = self.counters.iter().chain(&self.tasks).cloned().collect();
         names.extend(self.nodes.iter().map(|&node| format!("{}.mshrs_used", path(node))));
-        let states =
-            |group| WarpState::ALL.map(|state| format!("{group}.warps.{}", state.name().replace('-', "_")));
+        let states = |group| WarpState::ALL.map(|state| format!("{group}.warps.{}", key_word(state.name())));
         names.extend(self.groups.keys().flat_map(states));
         for since in &self.links {
             let link = path(since.link);

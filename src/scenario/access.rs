@@ -7,8 +7,8 @@ use crate::config::document::At;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::Address;
+use crate::model::number::parse_bytes;
 use crate::model::operation::{Lanes, Operation};
-use crate::query::parse_bytes;
 
 use super::file::{AtomicFile, DoFile, LoadFile, StoreFile};
 use super::instruction as instructions;

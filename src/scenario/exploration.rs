@@ -7,7 +7,7 @@ use crate::model::access::{AccessKind, AtomicOp};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::Inspect;
-use crate::query::parse_number;
+use crate::model::number::parse_number;
 
 use super::Scenario;
 

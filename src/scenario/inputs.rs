@@ -10,9 +10,10 @@ use crate::machine::{Blueprint, Change, Machine, Planned, check_addresses};
 use crate::model::choice::Choice;
 use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
+use crate::model::number::parse_number;
 use crate::model::time::EventNumber;
 use crate::protocol::mutation::Mutation;
-use crate::query::{Text, parse_number};
+use crate::query::Text;
 use crate::recording::Input;
 use crate::workload::{Task, TaskKind};
 
@@ -180,7 +181,10 @@ impl Reader<'_> {
         Choice::parse(text, self.machine.components()).map(Change::Choose).map_err(|wrong| {
             let error = Diagnostic::new(wrong.message).expected(wrong.expected);
             let known = wrong.known.iter().map(String::as_str);
-            Box::new(error.nearest(&wrong.word, known).at(&Source::new("fork choose", text), 0..text.len()))
+            let place =
+                Some(wrong.word.as_str()).filter(|word| !word.is_empty()).and_then(|word| text.find(word));
+            let span = place.map_or(0..text.len(), |at| at..at + wrong.word.len());
+            Box::new(error.nearest(&wrong.word, known).at(&Source::new("fork choose", text), span))
         })
     }
 
@@ -196,11 +200,13 @@ impl Reader<'_> {
         let rest = text.get(end..).unwrap_or_default();
         let instruction = rest.trim();
         let at = end + (rest.len() - rest.trim_start().len());
-        let text = Text::within(&source, at..at + instruction.len(), instruction);
+        let span = at..at + instruction.len();
+        let text = Text::within(&source, span.clone(), instruction);
         let operations = vec![instructions::parse(&text)?];
         self.works += 1;
         let id: Arc<str> = format!("by-hand-{}", self.works).into();
-        check_addresses("it", &operations, self.blueprint()?.spec.host.memory)?;
+        check_addresses("it", &operations, self.machine.spec().host.memory)
+            .map_err(|error| Box::new(error.at(&source, span)))?;
         let what = TaskKind::Program { agent: agent.path.clone(), warp: None, operations: operations.into() };
         Ok(Change::Work(Task { id, after: Vec::new(), delay: 0, launch: None, what }))
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::access::{AccessKind, AtomicOp, Bytes};
 use crate::model::address::Address;
+use crate::model::number::{parse_bytes, parse_number};
 use crate::model::operation::{Fence, Lanes, Operation, StoreValue, WarpAccess};
-use crate::query::{Text, parse_bytes, parse_number};
+use crate::query::Text;
 
 /// Bytes of an access whose width is not stated.
 pub const WORD: u64 = 4;

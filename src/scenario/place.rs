@@ -3,7 +3,7 @@
 use crate::config::Document;
 use crate::config::document::At;
 use crate::diagnostic::Result;
-use crate::model::component::{Component, ComponentId, ComponentKind, Components, is_beneath};
+use crate::model::component::{Component, ComponentId, ComponentKind, Components, canonical, is_beneath};
 use crate::query::Pattern;
 
 /// Finds components for names in a document.
@@ -46,9 +46,9 @@ impl<'a> Place<'a> {
 
     /// That a prefix of paths means something; returns it as the paths write it.
     pub fn group(self, name: &At<String>) -> Result<String> {
-        let found = self.components.iter().any(|(_, c)| is_beneath(&c.path, &name.value));
-        if found {
-            return Ok(name.value.clone());
+        let group = canonical(&name.value);
+        if self.components.iter().any(|(_, c)| is_beneath(&c.path, &group)) {
+            return Ok(group);
         }
         let groups: Vec<&str> = self
             .components

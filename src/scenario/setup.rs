@@ -12,10 +12,10 @@ use crate::model::component::ComponentKind;
 use crate::model::fault::{Fault, LOSE_MESSAGE};
 use crate::model::inspect::Inspect;
 use crate::model::message::MessageKind;
+use crate::model::number::parse_bytes;
 use crate::model::state::State;
 use crate::model::units::Size;
 use crate::protocol::table::Table;
-use crate::query::parse_bytes;
 
 use super::file::{AllocateFile, BytesFile, FaultFile, StateFile};
 use super::place::Place;

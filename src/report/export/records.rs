@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::Inspect;
 use crate::model::record::{Field, KINDS, Record};
-use crate::model::text::hex;
+use crate::model::text::{hex, key_word};
 use crate::model::time::TimeBase;
 use crate::report::csv;
 
@@ -37,7 +37,7 @@ impl Default for Csv {
 
 impl Csv {
     fn header(&self) -> String {
-        let own = self.fields.iter().map(|name| format!("fields.{}", name.replace('-', "_")));
+        let own = self.fields.iter().map(|name| format!("fields.{}", key_word(name)));
         let names = SHARED.iter().map(|&name| name.to_owned()).chain(own);
         csv::row(names.chain(["text".to_owned()]))
     }
@@ -111,11 +111,7 @@ mod tests {
         let header = Csv::default().header();
         let mut names: Vec<&str> = header.split(',').collect();
         for field in KINDS.iter().flat_map(|kind| kind.fields) {
-            assert!(
-                names.contains(&format!("fields.{}", field.name.replace('-', "_")).as_str()),
-                "{}",
-                field.name
-            );
+            assert!(names.contains(&format!("fields.{}", key_word(field.name)).as_str()), "{}", field.name);
         }
         let count = names.len();
         names.sort_unstable();

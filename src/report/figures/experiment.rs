@@ -261,6 +261,8 @@ fn not_finished(ended: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
     use crate::model::component::{ComponentId, ComponentKind};
     use crate::model::message::Network;
@@ -336,7 +338,10 @@ mod tests {
     #[test]
     fn a_run_stops_when_it_is_told_to() {
         let long = Experiment { scale: 1, scenario: sample().scenario.replace("1024", "65536"), ..sample() };
-        assert!(long.run(&(Arc::new(|| true) as Stop)).unwrap().is_none());
+        assert!(long.prepare().is_ok());
+        let asked = AtomicUsize::new(0);
+        let third = Arc::new(move || asked.fetch_add(1, Ordering::Relaxed) >= 2) as Stop;
+        assert!(long.run(&third).unwrap().is_none());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use toml::Value;
 
+use crate::model::number::parse_number;
 use crate::scenario::draft::Draft;
 
 /// Bytes of the pieces that are taken for blocks: no machine has smaller ones than it needs to tell apart.
@@ -102,7 +103,7 @@ pub fn blocks(draft: &Draft, index: usize) -> Option<Option<Draft>> {
 }
 
 fn hex(word: &str) -> Option<u64> {
-    u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()
+    word.starts_with("0x").then(|| parse_number(word))?
 }
 
 /// A text with some of its words replaced.

@@ -4,6 +4,7 @@ use crate::debug::frame::Frame;
 use crate::model::page_view::TlbView;
 
 use super::age;
+use crate::model::text::plural;
 use crate::report::number::counted;
 use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
@@ -46,7 +47,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, tlb: &TlbView) -> u16 {
     canvas.field(18, y, canvas.width().saturating_sub(18), &text, role);
     let mut y = y + 1;
     for miss in &tlb.misses {
-        let warps = if miss.warps == 1 { "1 warp".to_owned() } else { format!("{} warps", miss.warps) };
+        let warps = plural(u64::from(miss.warps), "warp");
         let since = counted(age(frame, miss.since), "cycle");
         let text = format!("{warps}: {}, missed {since} ago", miss.waits_for);
         let x = canvas.text(3, y, &format!("{:<8}", miss.range.start.to_string()), Role::Waiting) + 1;

@@ -2,6 +2,7 @@
 
 use super::baseline::{COMPARED, COUNTS, NETWORKS, Network, Setting, System, on, runs};
 use super::system::{Scaled, compared, not_compared, outcomes, scale_text, sentences, times, unless};
+use crate::model::text::plural;
 use crate::report::chart::{Bars, Chart, Series};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
@@ -138,10 +139,7 @@ fn chart(workloads: &[Scaled], results: &Results, gpus: u32) -> Result<Chart, St
     let letters = COMPARED.map(|system| format!("{} {}", initial(system.name()), system.name())).join(", ");
     let links = NETWORKS.map(|network| format!("{} {}", initial(network.name()), network.name())).join(", ");
     Ok(Chart::Bars(Bars {
-        title: format!(
-            "Runtime with {gpus} GPU{} (UMH, Fig. 13): {letters}; {links}",
-            if gpus == 1 { "" } else { "s" }
-        ),
+        title: format!("Runtime with {} (UMH, Fig. 13): {letters}; {links}", plural(u64::from(gpus), "GPU")),
         axis: "time over that of memcpy on PCIe".to_owned(),
         groups,
         clusters,

@@ -2,6 +2,7 @@
 
 use super::baseline::{COMPARED, COUNTS, Network, Setting, System, on, runs};
 use super::system::{bars, compared, not_compared, scale_text, sentences, time_ratios, unless, word};
+use crate::model::text::plural;
 use crate::report::chart::{Chart, Lines, Series};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
@@ -60,7 +61,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let chart = Lines {
         title: "Speedup over one GPU, mean (UMH, 6.1.2)".to_owned(),
         axis: "speedup".to_owned(),
-        points: COUNTS.map(|count| format!("{count} GPU{}", if count == 1 { "" } else { "s" })).into(),
+        points: COUNTS.map(|count| plural(u64::from(count), "GPU")).into(),
         series: lines.into_iter().chain([ideal]).collect(),
     };
     Ok(Finding {

@@ -2,6 +2,7 @@
 
 use super::baseline::{COUNTS, NETWORKS, Network, Setting, System, below_one, on, runs};
 use super::system::{Scaled, bars, compared, not_compared, scale_text, sentences, time_ratios, unless};
+use crate::model::text::plural;
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
@@ -81,8 +82,8 @@ fn means(all: &[(Network, Vec<f64>)]) -> String {
 
 /// A series for each network.
 fn series(gpus: u32, all: Vec<(Network, Vec<f64>)>) -> impl Iterator<Item = (String, Vec<f64>)> {
-    let plural = if gpus == 1 { "" } else { "s" };
-    all.into_iter().map(move |(network, values)| (format!("{gpus} GPU{plural}, {}", network.name()), values))
+    let gpus = plural(u64::from(gpus), "GPU");
+    all.into_iter().map(move |(network, values)| (format!("{gpus}, {}", network.name()), values))
 }
 
 fn memcpy_experiments(effort: Effort) -> Vec<Experiment> {
