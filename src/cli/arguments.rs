@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::diagnostic::{self, Diagnostic};
-use crate::query::parse_number;
+use crate::model::number::parse_number;
 use crate::scenario::{CYCLES, fault_table};
 use crate::workload::kernels::MOST_SCALE;
 
@@ -109,12 +109,13 @@ impl Changes {
     /// # Errors
     /// As [`Tries::keys`].
     pub fn split(&self) -> diagnostic::Result<(Vec<String>, Vec<String>)> {
+        let key = |text: &String| text.split_once('=').map_or("", |(key, _)| key.trim()).to_owned();
         let is_own = |text: &String| {
-            let key = text.split_once('=').map_or("", |(key, _)| key.trim());
-            ["scale", "launch"].contains(&key) || key.starts_with("with.")
+            let key = key(text);
+            ["scale", "launch"].contains(&key.as_str()) || key.starts_with("with.")
         };
         let (mut scenario, machine): (Vec<_>, Vec<_>) = self.set.iter().cloned().partition(is_own);
-        if let Some(twice) = scenario.iter().find(|set| set.starts_with("scale") && self.scale.is_some()) {
+        if let Some(twice) = scenario.iter().find(|set| key(set) == "scale" && self.scale.is_some()) {
             let error = Diagnostic::new(format!("--scale and --set {twice} both set the scale"));
             return Err(Box::new(error.expected("one of them")));
         }

@@ -18,7 +18,7 @@ use crate::diagnostic::Diagnostic;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
-use crate::query::Filter;
+use crate::query::{Filter, Possible};
 use crate::report::export::{Csv, Export as Exporter, Mermaid, Perfetto, UvmFaults, Vcd};
 
 /// Write what happens in a run for other tools
@@ -146,7 +146,8 @@ impl Export {
         out.flush().map_err(failed)?;
         out.finish()?;
         if !any && !closed {
-            say("no record matches");
+            let why = filter.as_ref().and_then(|filter| Possible::on(runner.machine()).doubt(filter));
+            say(format_args!("no record matches{}", work::because(why)));
         }
         Ok(status)
     }

@@ -9,6 +9,7 @@ use super::output::Output;
 use crate::config::{self, Kind};
 use crate::diagnostic::Diagnostic;
 use crate::model::fault::Fault;
+use crate::model::record::{FieldInfo, KINDS, KindInfo};
 use crate::protocol::rules::{RULES, Rule};
 use crate::scenario::curriculum;
 use crate::workload::kernels::{Definition, KERNELS, ParameterDefinition};
@@ -28,12 +29,13 @@ Examples:
   umscope list faults           (what --fault and [[fault]] take)
   umscope list rules            (of the protocol engine, which most faults switch off)
   umscope list workloads        (of the papers' tables: each is a scenario)
+  umscope list records way      (kinds of record and their fields, as queries name them)
   umscope list --format json | jq -r '.machines[].name'
 
 JSON: machines[{name, title}], protocols[{name, title}], kernels[{name, title, source, \
 parameters[{name, about, default, expected}]}], workloads[{name, title, source, machine, kernel, with, blocks, \
 megabytes, rates{l1_hits, l2_hits, l1_coalesced, coalesced, line_use}, differs}], scenarios[{name, title}], sweeps[{name, title}], \
-trace_formats[{name, title}], faults[{name, title}], rules[{name, title}]; with a kind given, only its key, and with a NAME only the entries that fit it. `blocks`, `megabytes` and `rates` (in per \
+trace_formats[{name, title}], faults[{name, title}], rules[{name, title}], records[{name, title, fields[{name, about}]}]; with a kind given, only its key, and with a NAME only the entries that fit it. `blocks`, `megabytes` and `rates` (in per \
 cent; of a GPU with hardware coherence what hits, of one without what is coalesced and used of a line) are those of the \
 paper's tables, null where they have none.")]
 pub struct List {
@@ -60,10 +62,11 @@ enum What {
     TraceFormats,
     Faults,
     Rules,
+    Records,
 }
 
 impl What {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Machines,
         Self::Protocols,
         Self::Kernels,
@@ -73,6 +76,7 @@ impl What {
         Self::TraceFormats,
         Self::Faults,
         Self::Rules,
+        Self::Records,
     ];
 
     fn name(self) -> &'static str {
@@ -86,6 +90,7 @@ impl What {
             Self::TraceFormats => "trace-formats",
             Self::Faults => "faults",
             Self::Rules => "rules",
+            Self::Records => "records",
         }
     }
 
@@ -114,6 +119,7 @@ impl What {
                 };
                 RULES.iter().map(told).collect()
             }
+            Self::Records => KINDS.iter().map(|kind| (kind.name.to_owned(), kind.about.to_owned())).collect(),
             Self::Workloads => {
                 workloads().map(|(suite, workload)| (suite.path(workload), told(workload))).collect()
             }
@@ -127,6 +133,7 @@ impl What {
         match self {
             Self::Kernels => return KERNELS.iter().map(kernel).collect(),
             Self::Workloads => return workloads().map(|(suite, one)| workload(suite, one)).collect(),
+            Self::Records => return KINDS.iter().map(record).collect(),
             _ => {}
         }
         self.entries().into_iter().map(|(name, title)| json!({ "name": name, "title": title })).collect()
@@ -149,6 +156,12 @@ fn kernel(kernel: &Definition) -> Value {
         "source": kernel.source,
         "parameters": parameters,
     })
+}
+
+fn record(kind: &KindInfo) -> Value {
+    let field = |field: &FieldInfo| json!({ "name": field.name, "about": field.about });
+    let fields: Vec<_> = kind.fields.iter().map(field).collect();
+    json!({ "name": kind.name, "title": kind.about, "fields": fields })
 }
 
 fn workloads() -> impl Iterator<Item = (&'static Suite, &'static Workload)> {
@@ -204,6 +217,12 @@ fn parameters(kernel: &str, output: &mut Output) -> Result<(), Trouble> {
         output.line(&format!("    {given:<26} {}: {}", parameter.about, parameter.kind.expected()))?;
     }
     Ok(())
+}
+
+/// What a record of a kind says: a line for each of its fields.
+fn fields(kind: &str) -> impl Iterator<Item = String> {
+    let fields = KINDS.iter().filter(move |known| known.name == kind).flat_map(|known| known.fields);
+    fields.map(|field| format!("    {:<14} {}", field.name, field.about))
 }
 
 impl List {
@@ -262,8 +281,10 @@ impl List {
             let indent = if lists.len() > 1 { "  " } else { "" };
             for (name, title) in entries {
                 output.line(&format!("{indent}{name:width$}  {title}"))?;
-                if self.what == Some(What::Kernels) {
-                    parameters(name, &mut output)?;
+                match self.what {
+                    Some(What::Kernels) => parameters(name, &mut output)?,
+                    Some(What::Records) => fields(name).try_for_each(|line| output.line(&line))?,
+                    _ => {}
                 }
             }
         }

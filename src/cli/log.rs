@@ -14,6 +14,7 @@ use super::work::{self, Work};
 use crate::debug::describe;
 use crate::diagnostic::Diagnostic;
 use crate::model::inspect::Inspect;
+use crate::query::Possible;
 use crate::report;
 use crate::scenario;
 
@@ -96,7 +97,8 @@ impl Log {
         output.done()?;
         work::trusted(&workload)?;
         if told == 0 && is_over {
-            say("no record matches");
+            let why = filter.as_ref().and_then(|filter| Possible::on(runner.machine()).doubt(filter));
+            say(format_args!("no record matches{}", work::because(why)));
         }
         say_failures(&report);
         if matches!(report.ended, scenario::Ended::Stuck(_)) {

@@ -210,7 +210,7 @@ impl Run {
             stopped_at: seen.stopped,
             report,
         };
-        self.print(&done, &work, runner.machine(), &about)?;
+        self.print(&done, &work, runner.machine(), &about, seen.vain)?;
         Ok(status(&done.report, done.stopped_at.is_some()))
     }
 
@@ -267,7 +267,15 @@ impl Run {
         }
     }
 
-    fn print(&self, done: &Done, work: &Work, machine: &Machine, about: &str) -> Result<(), Trouble> {
+    /// `vain` is why `--break` could match nothing.
+    fn print(
+        &self,
+        done: &Done,
+        work: &Work,
+        machine: &Machine,
+        about: &str,
+        vain: Option<String>,
+    ) -> Result<(), Trouble> {
         let mut output = Output::standard();
         if self.format == Format::Json {
             return output.json(&report::json::run(done));
@@ -283,7 +291,7 @@ impl Run {
         };
         let mut text = summary::text(done, machine, heading);
         if self.stop.is_some() && done.stopped_at.is_none() {
-            text.push_str("--break matched nothing\n");
+            text.push_str(&format!("--break matched nothing{}\n", work::because(vain)));
         }
         if self.stats {
             text.push('\n');

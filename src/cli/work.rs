@@ -372,6 +372,12 @@ pub fn filter(query: Option<&str>, prepared: &Prepared) -> Result<Option<Filter>
     query.map(|query| Filter::compile(&Text::new("--where", query), &prepared.context)).transpose()
 }
 
+/// `: why`, or nothing.
+#[must_use]
+pub fn because(why: Option<String>) -> String {
+    why.map_or_else(String::new, |why| format!(": {why}"))
+}
+
 /// Reads a trace and shows how far it is; an interrupt breaks it off.
 ///
 /// # Errors

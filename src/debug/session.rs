@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::bookmark::Bookmark;
 use super::branch::Branches;
-use super::breakpoint::Breakpoints;
+use super::breakpoint::{Breakpoints, Trigger};
 use super::frame::protocol::Ruled;
 use super::frame::selection::Selection;
 use super::hunt::Hunt;
@@ -30,7 +30,7 @@ use crate::model::record::Record;
 use crate::model::time::EventNumber;
 use crate::protocol::node::Role;
 use crate::protocol::table::Table;
-use crate::query::{Context, Filter, PageSize};
+use crate::query::{Context, Filter, PageSize, Possible, like_an_address};
 use crate::recording::Input;
 
 /// Reads the scenario's files again.
@@ -263,6 +263,27 @@ impl Session {
             }
         }
         tables
+    }
+
+    /// What speaks against a breakpoint: why it cannot stop here, or that it may mean something else; nothing if nothing does.
+    #[must_use]
+    pub fn in_vain(&self, id: u32) -> String {
+        let trigger = self.breakpoints.get(id).map(|breakpoint| &breakpoint.trigger);
+        let (Some(Trigger::Record(filter)), Some(machine)) = (trigger, self.machine().machine()) else {
+            return String::new();
+        };
+        let possible = Possible::on(machine);
+        match possible.lacks(filter) {
+            Some(why) => format!(" (it cannot stop here: {why})"),
+            None => possible.doubt(filter).map_or_else(String::new, |why| format!(" ({why})")),
+        }
+    }
+
+    /// What is said of a page whose number looks like an address.
+    #[must_use]
+    pub fn doubt_page(&self, page: u64) -> String {
+        let doubt = like_an_address(page, u64::from(self.context().page.0));
+        doubt.map_or_else(String::new, |why| format!(" ({why})"))
     }
 
     /// Records of the events after `after` up to `until`, made again where they are not at hand.

@@ -150,8 +150,8 @@ impl Machine {
             (0..self.fixed.sockets.len()).filter_map(|socket| self.decide_ways(socket)).collect();
         for (socket, decision) in all.into_iter().enumerate() {
             self.begin_sample(socket);
-            self.take_step(socket, decision, out);
-            self.tell_sample(socket, decision, out);
+            let moved = self.take_step(socket, decision, out);
+            self.tell_sample(socket, decision, moved, out);
         }
     }
 
@@ -203,11 +203,11 @@ impl Machine {
     }
 
     /// A sample has ended, whether or not ways have moved.
-    fn tell_sample(&self, socket: usize, decision: WayDecision, out: &mut Outbox) {
+    fn tell_sample(&self, socket: usize, decision: WayDecision, moved: bool, out: &mut Outbox) {
         let Some(parts) = self.fixed.sockets.get(socket) else { return };
         let Some(l2) = parts.slices.first().and_then(|node| self.nodes.get(*node)) else { return };
         let (remote, l1_remote) = self.remote_ways(parts);
-        out.record(l2.id(), About::default(), || What::WaySample { remote, l1_remote, decision });
+        out.record(l2.id(), About::default(), || What::WaySample { remote, l1_remote, moved, decision });
     }
 
     /// Bytes per second that the links into a socket can carry now.
@@ -219,10 +219,10 @@ impl Machine {
         network.bandwidth.0 / u64::from(network.lanes.max(1)) * lanes
     }
 
-    /// Every cache of a socket moves its partition by a step.
-    fn take_step(&mut self, socket: usize, decision: WayDecision, out: &mut Outbox) {
+    /// Every cache of a socket moves its partition by a step. Whether a way has moved.
+    fn take_step(&mut self, socket: usize, decision: WayDecision, out: &mut Outbox) -> bool {
         let fixed = self.fixed.clone();
-        let Some(parts) = fixed.sockets.get(socket) else { return };
+        let Some(parts) = fixed.sockets.get(socket) else { return false };
         let before = self.remote_ways(parts);
         let mut any = false;
         for &index in parts.slices.iter().chain(&parts.l1s) {
@@ -243,12 +243,13 @@ impl Machine {
         if let Some(ways) = self.ways.as_mut().filter(|ways| any && ways.moved.len() < REMEMBERED) {
             ways.moved.push(event);
         }
-        let Some(own) = self.ways.as_mut().and_then(|ways| ways.sockets.get_mut(socket)) else { return };
+        let Some(own) = self.ways.as_mut().and_then(|ways| ways.sockets.get_mut(socket)) else { return any };
         if own.decided.len() == HISTORY {
             own.decided.pop_front();
         }
         let moved = |from: u32, to: u32| WayMove { tick, decision, from, to };
         own.decided.push_back(Decided { l2: moved(before.0, after.0), l1: moved(before.1, after.1) });
+        any
     }
 
     /// The ways for remote lines of the L2 slices of a socket, and of its L1s.

@@ -15,6 +15,7 @@ pub mod link_view;
 pub mod lowest;
 pub mod message;
 pub mod operation;
+pub mod number;
 pub mod page;
 pub mod page_view;
 pub mod paging;

@@ -166,7 +166,7 @@ pub enum What {
     WayRepartition { local: u32, remote: u32, decision: WayDecision },
     /// The sample that the ways of a socket are decided by has ended, at its first L2 slice: the ways for remote lines that its
     /// L2 and its L1s have now.
-    WaySample { remote: u32, l1_remote: u32, decision: WayDecision },
+    WaySample { remote: u32, l1_remote: u32, moved: bool, decision: WayDecision },
     /// A sample of a link has ended, at the direction from its device: what was decided by it.
     LaneSample { flows: Flows, decision: LaneDecision },
     /// What became of a request at its tag, or of what it waits for.

@@ -34,6 +34,17 @@ impl WayStep {
             Self::Keep => "keep",
         }
     }
+
+    /// What is said of it where no way has moved.
+    #[must_use]
+    pub fn unmoved(self) -> &'static str {
+        match self {
+            Self::ToRemote => ", but the last local way stays",
+            Self::ToLocal => ", but the last remote way stays",
+            Self::Halve | Self::Equalise => ", and they are equal",
+            Self::Keep => "",
+        }
+    }
 }
 
 /// What the partition of the caches of a socket was decided by, and what came of it.

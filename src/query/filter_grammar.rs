@@ -5,6 +5,7 @@ use crate::model::access::{AccessKind, AtomicOp};
 use crate::model::component::ComponentKind;
 use crate::model::lanes::{LaneDirection, LanePhase, LaneReason};
 use crate::model::message::{MessageKind, Network};
+use crate::model::number::parse_bytes;
 use crate::model::paging::{FaultStage, PageChange, PageWalk, Permission, TlbChange};
 use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange, RowAccess};
 use crate::model::selective::RemoteChange;
@@ -17,7 +18,7 @@ use crate::model::ways::WayStep;
 use super::clause::{Clause, Meaning, Operand, Shared};
 use super::comparing::{comparison, joins, not_bytes, ordered_single};
 use super::context::PageSize;
-use super::number::{Comparison, Interval, parse_bytes};
+use super::number::{Comparison, Interval};
 use super::operand::{component, named, state};
 use super::parser::{Offer, Parser};
 use super::text::TokenKind;
@@ -187,9 +188,24 @@ fn is_same(known: &str, word: &str) -> bool {
     known.replace('-', "") == word.replace('-', "")
 }
 
+/// Words of the papers that are no words of records, and what stands for them.
+const SYNONYMS: [(&str, &str); 8] = [
+    ("coalesce", "mshr change merge"),
+    ("coalesced", "mshr change merge"),
+    ("drop", "use-once dropped > 0"),
+    ("forced-flush", "remote-directory change full"),
+    ("copy", "page-move"),
+    ("in-transfer-set", "far-fault stage serviced"),
+    ("transfer-set", "far-fault stage serviced"),
+    ("lane-turn", "lane-reversal"),
+];
+
 /// What somebody means who names what a field may be, and not the field: a message by its type, or such as `tlb change
 /// shoot-down`.
 fn meant(word: &str) -> Option<String> {
+    if let Some((_, meant)) = SYNONYMS.into_iter().find(|(known, _)| is_same(known, word)) {
+        return Some(meant.to_owned());
+    }
     if message_words().contains(&word) {
         return Some(format!("message type {word}"));
     }
@@ -208,7 +224,13 @@ fn field_clause(parser: &mut Parser<'_>, name: &'static str, fields: &[&FieldInf
             types.push(field.is);
         }
     }
-    let ordered = types.iter().any(|is| matches!(is, FieldType::Number | FieldType::Bytes));
+    // A flag alone means yes.
+    if types == [FieldType::Flag] && !flag_follows(parser) {
+        let yes =
+            Operand { text: "1".to_owned(), meanings: vec![Meaning::Number(Interval { from: 1, to: 1 })] };
+        return Ok(Clause::Field { name, comparison: Comparison::Is, values: vec![yes] });
+    }
+    let ordered = types.iter().any(|is| matches!(is, FieldType::Number | FieldType::Flag | FieldType::Bytes));
     let how = comparison(parser, ordered)?;
     let several = parser.eat("one", "any of several values");
     if several {
@@ -275,6 +297,7 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
             }
         }
         FieldType::Number => number(parser),
+        FieldType::Flag => flag(parser),
         FieldType::Bytes => bytes(parser),
         FieldType::Text => text(parser),
         other => word(parser, &words_of(other)),
@@ -284,9 +307,12 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
 /// The words that a field of this type may be, if they are a few.
 fn words_of(is: FieldType) -> Vec<&'static str> {
     match is {
-        FieldType::State | FieldType::Component | FieldType::Number | FieldType::Bytes | FieldType::Text => {
-            Vec::new()
-        }
+        FieldType::State
+        | FieldType::Component
+        | FieldType::Number
+        | FieldType::Flag
+        | FieldType::Bytes
+        | FieldType::Text => Vec::new(),
         FieldType::Action => action_words(),
         FieldType::AccessKind => access_words(),
         FieldType::MessageKind => message_words(),
@@ -323,6 +349,25 @@ fn number(parser: &mut Parser<'_>) -> Result<(Meaning, String)> {
     Ok((Meaning::Number(interval), interval.show(false)))
 }
 
+/// `1`, `yes` or `true`, and their contraries.
+fn flag(parser: &mut Parser<'_>) -> Result<(Meaning, String)> {
+    let value = match parser.word() {
+        Some("yes" | "true") => 1,
+        Some("no" | "false") => 0,
+        _ => return number(parser),
+    };
+    Ok((Meaning::Number(Interval { from: value, to: value }), value.to_string()))
+}
+
+/// Whether something stands here that a flag can be compared with.
+fn flag_follows(parser: &Parser<'_>) -> bool {
+    let is_value = |word: &str| {
+        matches!(word, "is" | "one" | "yes" | "no" | "true" | "false")
+            || word.starts_with(|c: char| c.is_ascii_digit())
+    };
+    parser.token().is_some_and(|token| token.kind == TokenKind::Operator || is_value(token.text))
+}
+
 fn bytes(parser: &mut Parser<'_>) -> Result<(Meaning, String)> {
     parser.offer(Offer::Text("bytes such as \"07 00\""));
     let Some(token) = parser.token().filter(|token| token.kind == TokenKind::Quoted) else {
@@ -347,10 +392,13 @@ fn word(parser: &mut Parser<'_>, words: &[&'static str]) -> Result<(Meaning, Str
         parser.offer(Offer::Value(word));
     }
     let Some(written) = parser.word() else { return Err(parser.unexpected().into()) };
-    match words.iter().find(|word| **word == written) {
-        Some(word) => Ok((Meaning::Word(word), (*word).to_string())),
-        None => Err(parser.unexpected().into()),
+    if let Some(word) = words.iter().find(|word| **word == written) {
+        return Ok((Meaning::Word(word), (*word).to_string()));
     }
+    // What another kind of record may be is meant before what is only spelt alike.
+    let mut error = parser.unexpected();
+    error.suggestion = meant(written).map(|meant| format!("did you mean {meant}?")).or(error.suggestion);
+    Err(error.into())
 }
 
 fn access_words() -> Vec<&'static str> {

@@ -30,17 +30,18 @@ mod reading;
 mod stop;
 mod text;
 mod tree;
+mod vain;
 
 pub use complete::{Completion, Language, complete};
 pub use context::{Context, PageSize, Subject};
 pub use filter::Filter;
-pub use number::{parse_bytes, parse_number};
 pub use pattern::{Pattern, glob};
 pub use predicate::{Expression, Predicate};
 pub use quantity::Quantity;
 pub use reading::Reading;
 pub use stop::Stop;
 pub use text::Text;
+pub use vain::{Possible, like_an_address};
 
 #[cfg(test)]
 pub(crate) mod sample;

@@ -207,6 +207,8 @@ impl<'a> Parser<'a> {
             Err(IntervalError::NoNumber) => {
                 let mut error = self.fail(format!("\"{word}\" is not a number"));
                 error.expected = Some(format!("{what}, such as 7, 0x40 or 0x40..0x7f"));
+                let bare = word.strip_suffix('%').filter(|bare| Interval::parse(bare).is_ok());
+                error.suggestion = bare.map(|bare| format!("did you mean {bare}?")).or(error.suggestion);
                 Err(error.into())
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::model::bits::Bits;
-use crate::model::component::Components;
+use crate::model::component::{Components, canonical_segment};
 
 /// A pattern such as `gpu*.l1`, which matches `gpu0.cu0.l1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,8 @@ impl Pattern {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*');
-        let segments: Vec<_> = text.split('.').map(|segment| canonical(segment).into_owned()).collect();
+        let segments: Vec<_> =
+            text.split('.').map(|segment| canonical_segment(segment).into_owned()).collect();
         let sound = segments.iter().all(|segment| !segment.is_empty() && segment.chars().all(legal));
         sound.then_some(Self { segments })
     }
@@ -27,7 +28,7 @@ impl Pattern {
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         let mut rest = path.split('.');
-        self.segments.iter().all(|wanted| rest.any(|segment| glob(wanted, &canonical(segment))))
+        self.segments.iter().all(|wanted| rest.any(|segment| glob(wanted, &canonical_segment(segment))))
     }
 
     /// The components of a machine that are meant, by index.
@@ -71,16 +72,6 @@ impl Pattern {
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.segments.join("."))
-    }
-}
-
-/// `sm3` is another name of `cu3`; `smd0` is not.
-fn canonical(segment: &str) -> std::borrow::Cow<'_, str> {
-    match segment.strip_prefix("sm") {
-        Some(rest) if rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_digit() || c == '*') => {
-            format!("cu{rest}").into()
-        }
-        _ => segment.into(),
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::address::Address;
 use crate::model::component::ComponentKind;
+use crate::model::number::parse_number;
 
 use super::comparing::ordered_single;
-use super::number::parse_number;
 use super::operand::{component, named};
 use super::parser::{Offer, Parser};
 use super::predicate_test::Test;

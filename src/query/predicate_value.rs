@@ -1,9 +1,10 @@
 //! Reads the second half of a test: how a quantity is compared, and with what.
 
 use crate::diagnostic::Result;
+use crate::model::number::parse_bytes;
 
 use super::comparing::{comparison, joins, not_bytes, ordered_single};
-use super::number::{Comparison, Interval, parse_bytes};
+use super::number::{Comparison, Interval};
 use super::operand::{Named, component, state};
 use super::parser::{Offer, Parser};
 use super::quantity::OfBlock;

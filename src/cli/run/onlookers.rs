@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Named, cannot, create_alone};
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
-use crate::query::{Stop, Text};
+use crate::query::{Possible, Stop, Text};
 use crate::report::series::{Series, Wanted};
 use crate::report::{self, Stopped};
 use crate::scenario::{Prepared, Report, Runner};
@@ -33,6 +33,8 @@ pub struct Onlookers {
 pub struct Seen {
     pub spent: Option<Spent>,
     pub stopped: Option<Stopped>,
+    /// What speaks against where the run was to stop, if it did not.
+    pub vain: Option<String>,
 }
 
 impl Onlookers {
@@ -79,7 +81,13 @@ impl Onlookers {
         if let Some(recorder) = self.recorder {
             recorder.end(runner.mark(), report)?;
         }
-        Ok(Seen { spent: self.trail.map(|(_, spent)| spent), stopped: self.stopped })
+        let vain = match self.stop.as_ref().map(|stop| &stop.trigger) {
+            Some(Trigger::Record(filter)) if self.stopped.is_none() => {
+                Possible::on(runner.machine()).doubt(filter)
+            }
+            _ => None,
+        };
+        Ok(Seen { spent: self.trail.map(|(_, spent)| spent), stopped: self.stopped, vain })
     }
 }
 
@@ -153,7 +161,7 @@ pub fn stop(text: &Text, prepared: &Prepared) -> Result<Option<Breakpoint>, Trou
 fn hit(stop: &mut Breakpoint, machine: &Machine, records: &[Record]) -> Option<Stopped> {
     let trip = stop.trips(machine, records)?;
     let components = machine.components();
-    let named = records.iter().find(|record| trip.record.is_none_or(|id| record.id == id));
+    let named = records.iter().find(|record| trip.records.first().is_none_or(|id| record.id == *id));
     Some(Stopped {
         json: named.map(|record| report::json::record(record, components, machine.time_base())),
         text: named.map_or_else(|| stop.what(), |record| describe::log_line(record, components)),

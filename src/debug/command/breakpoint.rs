@@ -1,8 +1,6 @@
 //! `break` and `tbreak`.
 
 use super::{Arguments, Command, Completes, Effect, Group};
-use crate::config::machine::{GpuSpec, MachineSpec, Organisation};
-use crate::debug::breakpoint::Trigger;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 
@@ -55,7 +53,7 @@ fn set(session: &mut Session, arguments: &Arguments, temporary: bool) -> Result<
     let kind = if temporary { "temporary breakpoint" } else { "breakpoint" };
     let holds = session.breakpoints.get(id).is_some_and(|breakpoint| breakpoint.holds(session.machine()));
     let note = if holds { " (it holds here already, and stops when it becomes true again)" } else { "" };
-    let in_vain = never(session, id).map_or_else(String::new, |why| format!(" (it cannot stop here: {why})"));
+    let in_vain = session.in_vain(id);
     let everywhere = if is_everywhere(&text) { ", at every node" } else { "" };
     Ok(Effect::line(format!("{kind} {id}: {text}{everywhere}{note}{in_vain}")))
 }
@@ -63,50 +61,6 @@ fn set(session: &mut Session, arguments: &Arguments, temporary: bool) -> Result<
 /// Whether a query asks for a block alone: then it is not said that one node was meant.
 fn is_everywhere(query: &str) -> bool {
     matches!(query.split_whitespace().collect::<Vec<_>>()[..], ["transition", "block", _])
-}
-
-/// Why this machine makes no record that a breakpoint could stop at, if it makes none.
-fn never(session: &Session, id: u32) -> Option<&'static str> {
-    let Trigger::Record(filter) = &session.breakpoints.get(id)?.trigger else { return None };
-    let spec = session.machine().machine()?.spec();
-    let kinds = filter.kinds()?;
-    let mut reasons = kinds.iter().map(|kind| lacks(spec, kind));
-    let first = reasons.next()??;
-    reasons.all(|reason| reason.is_some()).then_some(first)
-}
-
-/// What a machine does not have without which there are no records of a kind.
-fn lacks(spec: &MachineSpec, kind: &str) -> Option<&'static str> {
-    let gpu = spec.gpu.as_ref();
-    let has = |part: fn(&GpuSpec) -> bool| gpu.is_some_and(part);
-    let (is_there, what) = match kind {
-        "lane-reversal" | "lane-sample" | "saturation" => {
-            (spec.network.balancer.is_some(), "no balancer watches the links (network.balancer)")
-        }
-        "way-repartition" | "way-sample" => {
-            let is_partitioned = |gpu: &GpuSpec| {
-                gpu.numa.as_ref().is_some_and(|numa| numa.organisation == Organisation::Partitioned)
-            };
-            (has(is_partitioned), "no cache is partitioned (gpu.numa.l2)")
-        }
-        "tag" => (has(|gpu| gpu.tags.is_some()), "no memory has its tags in DRAM (gpu.tags)"),
-        "far-fault" => (has(|gpu| gpu.paging.is_some()), "no memory is paged (gpu.paging)"),
-        "page-move" => (
-            has(|gpu| gpu.paging.is_some() || gpu.copies.is_some()),
-            "no pages move (gpu.paging, gpu.copies)",
-        ),
-        "tlb" | "page-walk" => {
-            (has(|gpu| gpu.paging.is_some() || gpu.read_only.is_some()), "nothing is translated (gpu.paging)")
-        }
-        "protection-fault" | "page-permission" | "speculation" => {
-            (has(|gpu| gpu.read_only.is_some()), "no page is taken for read-only (gpu.read_only)")
-        }
-        "remote-directory" | "nack" => {
-            (has(|gpu| gpu.remote_directory.is_some()), "there is no remote directory (gpu.remote_directory)")
-        }
-        _ => return None,
-    };
-    (!is_there).then_some(what)
 }
 
 #[cfg(test)]
@@ -123,6 +77,14 @@ mod tests {
         let in_vain = told("break lane-reversal or way-repartition at gpu0.l2.0");
         assert!(in_vain.contains("cannot stop here: no balancer watches the links"), "{in_vain}");
         assert!(told("break transition block 0x1000").ends_with("block 0x1000, at every node"));
+        for (line, why) in [
+            ("break remote-miss", "no memory is shared between sockets"),
+            ("break far-fault page 0x5000", "no memory is paged"),
+        ] {
+            assert!(told(line).contains(why), "{line}");
+        }
+        assert!(told("break transition page 0x5000").contains("the page of address 0x5000 is page 0x5"));
+        assert!(told("info breakpoints").contains("cannot stop here: no balancer"));
         for possible in ["break transition", "break tag or transition", "break gpu 0", "break not tag"] {
             assert!(!told(possible).contains("cannot stop"), "{possible}");
         }

@@ -8,6 +8,7 @@ use crate::debug::bookmark::Bookmark;
 use crate::debug::session::Session;
 use crate::diagnostic::Source;
 use crate::model::fault::Fault;
+use crate::model::record::KINDS;
 use crate::query::{self, Context, Language};
 
 /// One way to go on.
@@ -70,7 +71,10 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
         Completes::Subject(subjects) if is_first => {
             plain(subjects.iter().map(|(word, _)| bare(word)).collect())
         }
-        Completes::Command if is_first => plain(commands().collect()),
+        Completes::Command if is_first => {
+            let kinds = KINDS.iter().map(|kind| (kind.name.to_owned(), kind.about.to_owned()));
+            plain(commands().chain(kinds).collect())
+        }
         Completes::Breakpoint => plain(
             session.breakpoints().list().iter().map(|found| (found.id.to_string(), found.line())).collect(),
         ),

@@ -1,6 +1,7 @@
 //! What `help` says, from the command table.
 
 use super::{Command, Group};
+use crate::model::record::KindInfo;
 
 /// All commands by their groups.
 pub fn overview(all: &[Command]) -> Vec<String> {
@@ -28,6 +29,12 @@ pub fn explain(command: &Command) -> Vec<String> {
     lines
 }
 
+/// A kind of record with its fields.
+pub fn record(kind: &KindInfo) -> Vec<String> {
+    let fields = kind.fields.iter().map(|field| format!("    {:<14} {}", field.name, field.about));
+    std::iter::once(format!("{}, a kind of record: {}.", kind.name, kind.about)).chain(fields).collect()
+}
+
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
@@ -36,6 +43,20 @@ fn sentence(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crate::debug::command::ALL;
+
+    #[test]
+    fn a_kind_of_record_is_explained_with_its_fields() {
+        let mut session = crate::debug::session::tests::session(8);
+        let mut told = |line: &str| {
+            session.execute(line, &crate::debug::interrupt::Interrupt::default()).unwrap().lines.join("\n")
+        };
+        let kind = told("help way-sample");
+        assert!(kind.starts_with("way-sample, a kind of record: ") && kind.contains("moved "), "{kind}");
+        // A command and a record.
+        let both = told("help transition");
+        assert!(both.starts_with("transition [COUNT]"), "{both}");
+        assert!(both.contains("transition, a kind of record"), "{both}");
+    }
 
     #[test]
     fn examples_stand_out_from_what_is_said_about_them() {

@@ -36,7 +36,10 @@ fn select(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             session.selection.txn = Some(TxnNumber(number));
         }
         [kind, number] if kind.text == "page" => {
-            session.selection.block = Some(session.page(arguments, number)?);
+            let block = session.page(arguments, number)?;
+            session.selection.block = Some(block);
+            let doubt = session.doubt_page(block.0 / u64::from(session.context().page.0.max(1)));
+            return Ok(Effect::line(told(session) + &doubt));
         }
         [kind] if kind.text == "page" => return Err(arguments.missing("the number of a page")),
         [kind] if kind.text == "block" => return Err(arguments.missing("an address such as 0x1000")),
@@ -111,8 +114,7 @@ impl Session {
     /// The component that `word` names in full; `sm` is another name for `cu`.
     pub(in crate::debug) fn component(&self, arguments: &Arguments, word: &Word<'_>) -> Result<ComponentId> {
         let components = self.machine().components();
-        let canonical = word.text.replace(".sm", ".cu");
-        components.find(word.text).or_else(|| components.find(&canonical)).ok_or_else(|| {
+        components.find(word.text).ok_or_else(|| {
             let error = arguments.error(word.span.clone(), format!("no component is called {}", word.text));
             let paths = || components.iter().map(|(_, component)| component.path.as_str());
             let expected = format!("the path of one, such as {}", paths().next().unwrap_or("host.hmd0"));

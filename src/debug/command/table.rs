@@ -9,14 +9,17 @@ use super::{
 };
 use crate::debug::session::Session;
 use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::model::record::KINDS;
 
 const HELP: Command = Command {
     name: "help",
     aliases: &["h", "?"],
-    usage: "help [COMMAND]",
+    usage: "help [COMMAND or KIND]",
     group: Group::Session,
-    about: "list the commands, or explain one",
-    details: "",
+    about: "list the commands, or explain one, or a kind of record",
+    details: "\
+A kind of record is explained with its fields, by which breakpoints and filters ask for it.
+    help way-repartition",
     completes: Completes::Command,
     run: help_on,
 };
@@ -26,7 +29,15 @@ fn help_on(_: &mut Session, arguments: &Arguments) -> Result<Effect> {
     match words.first() {
         None => Ok(Effect::Said(help::overview(ALL))),
         Some(word) => {
-            Ok(Effect::Said(help::explain(find(word.text, arguments.source(), word.span.clone())?)))
+            let kind = KINDS.iter().find(|kind| kind.name == word.text);
+            let is_exact =
+                |command: &&Command| command.name == word.text || command.aliases.contains(&word.text);
+            let command = match kind {
+                Some(_) => ALL.iter().find(is_exact),
+                None => Some(find(word.text, arguments.source(), word.span.clone())?),
+            };
+            let lines = command.into_iter().flat_map(help::explain);
+            Ok(Effect::Said(lines.chain(kind.into_iter().flat_map(help::record)).collect()))
         }
     }
 }

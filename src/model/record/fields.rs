@@ -81,6 +81,7 @@ impl Record {
             What::WaySample { l1_remote, .. } if name == "l1-remote" => {
                 Some(Field::Number(u64::from(*l1_remote)))
             }
+            What::WaySample { moved, .. } if name == "moved" => Some(Field::Number(u64::from(*moved))),
             What::WayRepartition { remote, decision, .. } | What::WaySample { remote, decision, .. } => {
                 way_field(*remote, *decision, name)
             }

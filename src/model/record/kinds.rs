@@ -44,6 +44,8 @@ pub enum FieldType {
     /// What a sample of a socket's memory and link ends with.
     WayDecision,
     Number,
+    /// 1 or 0: yes or no.
+    Flag,
     Text,
     Bytes,
 }
@@ -72,7 +74,7 @@ const MESSAGE_FIELDS: &[FieldInfo] = &[
     field("to", FieldType::Component, "receiver"),
     field("network", FieldType::Network, "virtual network"),
     field("size", FieldType::Number, "bytes, with one header; a link may cut it into packets"),
-    field("data", FieldType::Number, "1 if it carries data, else 0"),
+    field("data", FieldType::Flag, "1 if it carries data, else 0"),
 ];
 
 /// Every kind of record. Fields that all kinds share: `at`, `block`, `page`, `txn`, `cycle`, `event`.
@@ -128,7 +130,7 @@ pub const KINDS: &[KindInfo] = &[
             field("action", FieldType::Action, "column of the table"),
             field(
                 "waited",
-                FieldType::Number,
+                FieldType::Flag,
                 "1 if it had to wait: for a block that was not here, or behind others",
             ),
         ],
@@ -193,7 +195,7 @@ pub const KINDS: &[KindInfo] = &[
         fields: &[
             field("name", FieldType::Text, "name of the kernel"),
             field("launch", FieldType::Number, "number of the launch, from 0"),
-            field("ended", FieldType::Number, "1 at its end, 0 at its launch"),
+            field("ended", FieldType::Flag, "1 at its end, 0 at its launch"),
         ],
     },
     KindInfo {
@@ -249,7 +251,7 @@ pub const KINDS: &[KindInfo] = &[
         name: "saturation",
         about: "a direction of a link became saturated in a sample, or is no more",
         fields: &[
-            field("saturated", FieldType::Number, "1 if it is now, else 0"),
+            field("saturated", FieldType::Flag, "1 if it is now, else 0"),
             field("use", FieldType::Number, "percent of the sample that it was busy"),
             field("lanes", FieldType::Number, "its lanes"),
         ],
@@ -270,8 +272,8 @@ pub const KINDS: &[KindInfo] = &[
             field("bank", FieldType::Number, "bank of its channel"),
             field("row", FieldType::Number, "row of the bank"),
             field("access", FieldType::RowAccess, "hit, miss, conflict or reopen"),
-            field("writes", FieldType::Number, "1 if it writes, else 0"),
-            field("tags", FieldType::Number, "1 if it is of a tag, in a bank of tags, else 0"),
+            field("writes", FieldType::Flag, "1 if it writes, else 0"),
+            field("tags", FieldType::Flag, "1 if it is of a tag, in a bank of tags, else 0"),
         ],
     },
     KindInfo {
@@ -305,7 +307,7 @@ pub const KINDS: &[KindInfo] = &[
             ),
             field("set", FieldType::Number, "number of the transfer set, from 1; none before one is made"),
             field("unit", FieldType::Number, "number of the compute unit that it is about"),
-            field("writes", FieldType::Number, "1 if the access that faults there writes, else 0"),
+            field("writes", FieldType::Flag, "1 if the access that faults there writes, else 0"),
         ],
     },
     KindInfo {
@@ -315,8 +317,8 @@ pub const KINDS: &[KindInfo] = &[
             field(
                 "change",
                 FieldType::PageChange,
-                "demanded, prefetched, copied, arrived, evicted, taken-back (by a core or another GPU), wasted, written-back, gone, \
-                 thrash, redundant, or unused (prefetched for nothing, and still there when all work has ended)",
+                "demanded, prefetched, copied, arrived, evicted, taken-back (by a core or another GPU), wasted (evicted though it was prefetched and \
+                 never used), written-back, gone, thrash, redundant, or unused (prefetched, and never used until all work has ended)",
             ),
             field("set", FieldType::Number, "number of the transfer set, from 1; none before one is made"),
         ],
@@ -335,7 +337,7 @@ pub const KINDS: &[KindInfo] = &[
                 FieldType::Component,
                 "the compute unit or core that it is about, or the part that took it",
             ),
-            field("writes", FieldType::Number, "1 if the access that faults there writes, else 0"),
+            field("writes", FieldType::Flag, "1 if the access that faults there writes, else 0"),
         ],
     },
     KindInfo {
@@ -346,7 +348,7 @@ pub const KINDS: &[KindInfo] = &[
     KindInfo {
         name: "speculation",
         about: "all pages are taken for read-only, or no longer",
-        fields: &[field("on", FieldType::Number, "1 if they are now, else 0")],
+        fields: &[field("on", FieldType::Flag, "1 if they are now, else 0")],
     },
     KindInfo {
         name: "page-home",
@@ -390,7 +392,7 @@ pub const KINDS: &[KindInfo] = &[
         about: "the CPU does not have a line that the remote directory claims it has",
         fields: &[field(
             "false-positive",
-            FieldType::Number,
+            FieldType::Flag,
             "1 if it never had it since the directory was empty",
         )],
     },
@@ -412,6 +414,7 @@ pub const KINDS: &[KindInfo] = &[
         about: "the sample that a socket's ways are decided by has ended, at its first L2 slice, whether or not ways move",
         fields: &[
             field("step", FieldType::WayDecision, "to-remote, to-local, equalise or keep"),
+            field("moved", FieldType::Flag, "1 if a way of one of its caches moves by it, else 0"),
             MEMORY,
             INGRESS,
             READS,
@@ -429,7 +432,7 @@ pub const KINDS: &[KindInfo] = &[
                 FieldType::TagOutcome,
                 "hit, cold-miss, conflict-miss, merge, arrival, replay, relay (a write that misses by conflict), both (a write that misses cold), write-back or full",
             ),
-            field("writes", FieldType::Number, "1 if it writes or is atomic, else 0"),
+            field("writes", FieldType::Flag, "1 if it writes or is atomic, else 0"),
             field("pending", FieldType::Number, "requests in the pending queue afterwards"),
             field("scoreboard", FieldType::Number, "entries of the scoreboard afterwards"),
         ],

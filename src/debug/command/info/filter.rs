@@ -5,7 +5,7 @@ use crate::debug::command::Arguments;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::address::Address;
-use crate::model::component::ComponentId;
+use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::selective::{RemoteDirectoryView, RemoteLookView};
 use crate::model::text::plural;
 
@@ -31,7 +31,14 @@ pub(super) fn filter(session: &mut Session, arguments: &Arguments) -> Result<Vec
     }
     let mut lines = Vec::new();
     for (node, view) in all {
-        let path = machine.components().path(node);
+        // It stands with the memory behind the slice, where its records are.
+        let names = machine.components();
+        let behind = names.get(node).and_then(|slice| {
+            let is_memory =
+                |id: &&ComponentId| names.get(**id).is_some_and(|one| one.kind == ComponentKind::Memory);
+            slice.parents.iter().find(is_memory).copied()
+        });
+        let path = names.path(behind.unwrap_or(node));
         lines.push(format!(
             "{path}  {} of {} lines, {} put in, for which {} moved; flushed: {}",
             view.lines,

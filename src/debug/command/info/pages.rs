@@ -9,6 +9,7 @@ use crate::model::address::{Address, Range};
 use crate::model::page_view::{FaultView, HomesView, Mover, PageStand, PagesView, PermissionsView, TlbView};
 use crate::model::paging::Permission;
 use crate::model::text::plural;
+use crate::model::units::Size;
 
 /// The pages of each GPU by what is the matter with them, its driver, and its far-faults; or one page.
 pub(super) fn pages(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
@@ -66,7 +67,8 @@ fn of_page(session: &Session, address: Address) -> Vec<String> {
     let page = session.context().page.0.max(1);
     let name = format!("page {:#x} at {address}", address.0 / u64::from(page));
     if lines.is_empty() {
-        return vec![format!("{name}: nothing is known of it")];
+        let doubt = session.doubt_page(address.0 / u64::from(page));
+        return vec![format!("{name}: nothing is known of it{doubt}")];
     }
     lines.into_iter().map(|line| format!("{name}  {line}")).collect()
 }
@@ -109,7 +111,7 @@ fn of_tlb(session: &Session, tlb: &TlbView) -> Vec<String> {
 const LISTED: usize = 256;
 
 fn homes_of(homes: &HomesView) -> Vec<String> {
-    let mut lines = vec![format!("{} B each  {}", homes.page, homes.headline())];
+    let mut lines = vec![format!("{} each  {}", Size(u64::from(homes.page)), homes.headline())];
     lines.extend(homes.cells.iter().map(|cell| {
         let home = match homes.of_cell(cell) {
             _ if cell.is_mixed => "several",
@@ -130,7 +132,7 @@ fn permissions(all: &PermissionsView) -> [String; 2] {
         format!("; {recent} lately, {limit} at most{given}")
     });
     [
-        format!("{} B each  {on}  {}", all.page, counts.join(", ")),
+        format!("{} each  {on}  {}", Size(u64::from(all.page)), counts.join(", ")),
         format!("    faults: {} of cores, {} of GPUs{limit}", all.by_cores, all.by_gpus),
     ]
 }
@@ -143,7 +145,8 @@ fn of_gpu(session: &Session, gpu: &PagesView) -> Vec<String> {
         Some(frames) => format!("{} of {frames} frames free", gpu.free),
         None => gpu.room(),
     };
-    let mut lines = vec![format!("gpu{}  {} B each  {room}  {}", gpu.gpu, gpu.page, stands.join(", "))];
+    let mut lines =
+        vec![format!("gpu{}  {} each  {room}  {}", gpu.gpu, Size(u64::from(gpu.page)), stands.join(", "))];
     if let Mover::Copies { under_way, .. } = gpu.mover {
         let now = under_way.map_or_else(String::new, |copy| format!("; {}", hardware::copying(copy, time)));
         lines.push(format!("    {}, {}{now}", gpu.policies(), gpu.in_vain()));

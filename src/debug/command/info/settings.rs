@@ -40,7 +40,8 @@ pub(super) fn breakpoints(session: &mut Session, arguments: &Arguments) -> Resul
             count => format!(", passes the next {count} times"),
         };
         let (id, hits) = (breakpoint.id, breakpoint.hits);
-        let line = std::iter::once(breakpoint.line()).chain(breakpoint.commands.clone());
+        let line = breakpoint.line() + &session.in_vain(id);
+        let line = std::iter::once(line).chain(breakpoint.commands.clone());
         let line = line.collect::<Vec<_>>().join("\n        ");
         lines.push(format!("{id:>3} {state} hits {hits}{ignore}  {line}"));
     }
