@@ -122,7 +122,11 @@ impl Breakpoint {
         match &mut self.trigger {
             Trigger::Record(filter) => {
                 let components = machine.components();
-                trip.record = Some(records.iter().find(|record| filter.matches(record, components))?.id);
+                let met = records.iter().filter(|record| filter.matches(record, components));
+                trip.records = met.map(|record| record.id).collect();
+                if trip.records.is_empty() {
+                    return None;
+                }
             }
             Trigger::Becomes { predicate, was } => {
                 let before = std::mem::replace(was, predicate.holds(machine));
@@ -155,7 +159,8 @@ pub enum Tripped {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trip {
     pub of: Tripped,
-    pub record: Option<RecordId>,
+    /// What it was met by.
+    pub records: Vec<RecordId>,
     /// Of a watchpoint: before and after.
     pub change: Option<(String, String)>,
 }
@@ -164,7 +169,7 @@ impl Trip {
     /// Over no record and no change.
     #[must_use]
     pub fn plain(of: Tripped) -> Self {
-        Self { of, record: None, change: None }
+        Self { of, records: Vec::new(), change: None }
     }
 }
 

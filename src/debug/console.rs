@@ -1,10 +1,10 @@
 //! The console: commands from any input, answers to any output. `umscope debug --no-tui`.
 
 use std::io::{self, BufRead, Write};
+use std::ops::ControlFlow;
 
 use super::interrupt::Interrupt;
 use super::session::Session;
-use super::work::Progress;
 use crate::model::text::tame;
 
 /// How the console meets its user.
@@ -16,9 +16,6 @@ pub struct Manners {
 
 /// Most bytes of a line; what is longer is refused.
 const LONGEST: usize = 1 << 16;
-
-/// Events between two looks at the interrupt.
-const SLICE: u64 = 4096;
 
 /// Reads and carries out commands until `quit` or the end of the input. Mistakes are told and do not end it; returns
 /// how many there were. An interrupt ends a running command.
@@ -72,27 +69,21 @@ fn work_off(
     interrupt: &Interrupt,
     mistakes: &mut u64,
 ) -> io::Result<bool> {
-    loop {
-        let outcome = match session.work(SLICE) {
-            Progress::Running if interrupt.take() => session.interrupt(),
-            Progress::Running => None,
-            Progress::Done(outcome) => Some(outcome),
-            Progress::Failed(error) => {
+    let mut is_over = false;
+    session.work_off(interrupt, |done| {
+        match done {
+            Err(error) => {
                 writeln!(output, "{error}")?;
                 *mistakes += 1;
-                None
             }
-            Progress::Idle => return Ok(false),
-        };
-        if let Some(outcome) = outcome {
-            for line in &outcome.lines {
-                writeln!(output, "{}", tame(line))?;
-            }
-            if outcome.quit {
-                return Ok(true);
+            Ok(outcome) => {
+                outcome.lines.iter().try_for_each(|line| writeln!(output, "{}", tame(line)))?;
+                is_over = outcome.quit;
             }
         }
-    }
+        Ok::<_, io::Error>(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    Ok(is_over)
 }
 
 /// What came in.

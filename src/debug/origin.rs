@@ -4,6 +4,7 @@ use super::lesson::Lesson;
 use super::subject::Subject;
 use crate::config::machine::{MachineSpec, NetworkKind};
 use crate::model::inspect::Inspect;
+use crate::model::text::plural;
 use crate::query::Context;
 use crate::recording::Mark;
 use crate::scenario::{Break, Bug, Options, Prepared, Scenario};
@@ -69,11 +70,9 @@ impl Origin {
 /// `2 GPUs, 1 core, PCIe 16 GB/s`
 #[must_use]
 pub fn in_one_line(spec: &MachineSpec) -> String {
-    let count =
-        |count: u32, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let mut parts = Vec::new();
-    parts.extend(spec.gpu.as_ref().map(|gpu| count(gpu.count, "GPU", "GPUs")));
-    parts.push(count(spec.host.cores, "core", "cores"));
+    parts.extend(spec.gpu.as_ref().map(|gpu| plural(u64::from(gpu.count), "GPU")));
+    parts.push(plural(u64::from(spec.host.cores), "core"));
     let network = match spec.network.kind {
         NetworkKind::Pcie => "PCIe",
         NetworkKind::Nvlink => "NVLink",
@@ -143,8 +142,11 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
     fn a_lesson_walks_in_both_directions_over_the_real_machine() {
         let mut session = lesson();
         execute(&mut session, "set stop-at-narration on");
-        let told = execute(&mut session, "continue").lines.remove(0);
-        assert!(told.starts_with("lesson: The HMD knows"), "{told}");
+        let told = execute(&mut session, "continue").lines;
+        // After what happened comes what is said of it.
+        let at = |part: &str| told.iter().position(|line| line.contains(part));
+        assert!(at(" read, to host.hmd0").is_some(), "{told:?}");
+        assert!(at(" read, to host.hmd0") < at("lesson: The HMD"), "{told:?}");
         let asked = session.event();
         let refused = session.execute("predict perhaps", &Interrupt::default()).unwrap_err().to_string();
         assert!(refused.contains("none of the answers") && refused.contains("yes / no"), "{refused}");
@@ -192,8 +194,9 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         let mut session = Session::open(Origin::of_text("lesson", &text).unwrap(), None);
         execute(&mut session, "set stop-at-narration on");
         let mut stops = |verb: &str| {
-            let told = execute(&mut session, verb).lines.remove(0);
-            (session.event(), told)
+            let mut told = execute(&mut session, verb).lines;
+            told.retain(|line| line.starts_with("lesson: "));
+            (session.event(), told.join("\n"))
         };
         let (first, told) = stops("continue");
         assert!(told.starts_with("lesson: Next: The HMD knows"), "{told}");

@@ -189,6 +189,11 @@ impl Reason {
         }
     }
 
+    /// Whether a lesson says it, or asks.
+    fn is_lesson(&self) -> bool {
+        matches!(self, Self::Narration(_) | Self::Question(_))
+    }
+
     /// The sentence for the screen, where who interrupts a run pauses it.
     fn on_screen(&self) -> String {
         if *self == Self::Interrupted { "paused".to_owned() } else { self.sentence() }
@@ -233,8 +238,12 @@ impl Stop {
     /// The lines that the console prints, the displays aside: why, the records, the position.
     #[must_use]
     pub fn lines(&self, components: &Components) -> Vec<String> {
-        let mut lines: Vec<_> =
-            self.reasons.iter().map(Reason::sentence).filter(|sentence| !sentence.is_empty()).collect();
+        // What a lesson says of an event follows what it was.
+        let (told, why): (Vec<_>, Vec<_>) = self.reasons.iter().partition(|reason| reason.is_lesson());
+        let sentences = |reasons: Vec<&Reason>| -> Vec<String> {
+            reasons.into_iter().map(Reason::sentence).filter(|sentence| !sentence.is_empty()).collect()
+        };
+        let mut lines = sentences(why);
         lines.extend(self.records.iter().take(TOLD).map(|record| describe::log_line(record, components)));
         if self.records.is_empty() && self.event > 0 && self.reasons == [Reason::Arrived] {
             lines.push(UNRECORDED.to_owned());
@@ -242,6 +251,7 @@ impl Stop {
         if self.records.len() > TOLD {
             lines.push(format!("... and {} more; log shows them", self.records.len() - TOLD));
         }
+        lines.extend(sentences(told));
         lines.push(format!("event {} cycle {}", self.event, self.cycle));
         lines
     }

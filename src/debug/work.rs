@@ -1,5 +1,7 @@
 //! Carrying out commands, slice by slice.
 
+use std::ops::ControlFlow;
+
 use super::breakpoint::{Trip, Tripped};
 use super::command::{self, Arguments, Effect};
 use super::diagnosis::{Diagnosis, diagnose};
@@ -156,6 +158,31 @@ impl Session {
         Some(self.halt(vec![Reason::Interrupted], Vec::new()))
     }
 
+    /// Carries out all that waits; `told` takes what each command says, or that it is not understood, and may break off.
+    ///
+    /// # Errors
+    /// Those of `told`.
+    pub fn work_off<E>(
+        &mut self,
+        interrupt: &Interrupt,
+        mut told: impl FnMut(Result<Outcome>) -> std::result::Result<ControlFlow<()>, E>,
+    ) -> std::result::Result<(), E> {
+        loop {
+            let done = match self.work(SLICE) {
+                Progress::Running if interrupt.take() => self.interrupt().map(Ok),
+                Progress::Running => None,
+                Progress::Done(outcome) => Some(Ok(outcome)),
+                Progress::Failed(error) => Some(Err(error)),
+                Progress::Idle => return Ok(()),
+            };
+            if let Some(done) = done
+                && told(done)?.is_break()
+            {
+                return Ok(());
+            }
+        }
+    }
+
     /// Carries out one line to its end. What it said, or the first complaint.
     ///
     /// # Errors
@@ -164,20 +191,14 @@ impl Session {
         self.queue.clear();
         self.submit(text);
         let mut all = Outcome { lines: Vec::new(), stop: None, quit: false };
-        loop {
-            let outcome = match self.work(SLICE) {
-                Progress::Running if interrupt.take() => self.interrupt(),
-                Progress::Running => None,
-                Progress::Done(outcome) => Some(outcome),
-                Progress::Failed(error) => return Err(error),
-                Progress::Idle => return Ok(all),
-            };
-            if let Some(outcome) = outcome {
-                all.lines.extend(outcome.lines);
-                all.stop = outcome.stop.or(all.stop);
-                all.quit |= outcome.quit;
-            }
-        }
+        self.work_off(interrupt, |done| {
+            let outcome = done?;
+            all.lines.extend(outcome.lines);
+            all.stop = outcome.stop.or(all.stop.take());
+            all.quit |= outcome.quit;
+            Ok::<_, Box<Diagnostic>>(ControlFlow::Continue(()))
+        })?;
+        Ok(all)
     }
 
     fn carry_out(&mut self, line: &Line) -> Result<Effect> {
@@ -243,7 +264,7 @@ impl Session {
                 if trips.iter().any(|trip| trip.of == Tripped::Quiz) {
                     self.select_asked();
                 }
-                let named: Vec<_> = trips.iter().filter_map(|trip| trip.record).collect();
+                let named: Vec<_> = trips.iter().flat_map(|trip| trip.records.iter().copied()).collect();
                 let hit = if named.is_empty() {
                     all
                 } else {
@@ -266,22 +287,26 @@ impl Session {
         }
     }
 
-    /// What the lesson said and asked on the way here for the first time, where it does not stop runs by itself.
-    fn told_in_passing(&mut self) -> Vec<String> {
+    /// What the lesson said and asked on the way here for the first time, where it does not stop runs by itself: on the way, and of
+    /// the last event.
+    fn told_in_passing(&mut self) -> [Vec<String>; 2] {
         let event = self.event();
+        let mut told = [Vec::new(), Vec::new()];
         if self.breakpoints.narration {
-            return Vec::new();
+            return told;
         }
-        let Some(lesson) = self.timeline.lesson_mut() else { return Vec::new() };
-        let mut lines: Vec<_> = lesson.news(event).map(Asked::verdict).collect();
+        let Some(lesson) = self.timeline.lesson_mut() else { return told };
+        let [before, now] = &mut told;
+        before.extend(lesson.news(event).map(Asked::verdict));
         let said: Vec<_> = lesson.said_until(event).skip(self.told).collect();
         self.told += said.len();
         for (at, say) in said {
+            let lines = if at < event { &mut *before } else { &mut *now };
             lines.push(format!("lesson at event {at}: {}", lesson.text(say)));
             let asked = lesson.asked_at(at).find(|asked| asked.say == Some(say));
             lines.extend(asked.map(|asked| format!("  question: {}", asked.ask.text)));
         }
-        lines
+        told
     }
 
     /// Selects the node and the block that the quiz asks about.
@@ -298,8 +323,9 @@ impl Session {
             reasons.insert(0, Reason::Void(complaint.to_string()));
         }
         let stop = Stop { reasons, event: self.event(), cycle: self.cycle(), records };
-        let mut lines = self.told_in_passing();
+        let [mut lines, told_now] = self.told_in_passing();
         lines.extend(self.stop_lines(&stop));
+        lines.extend(told_now);
         lines.extend(tired);
         lines.extend(self.displays.iter().map(|display| display.line(self.machine())));
         self.stop = Some(stop.clone());

@@ -9,6 +9,9 @@ use super::keymap::Keymap;
 /// The command behind the key that tells why nothing can move.
 pub const DEADLOCK: &str = "deadlock";
 
+/// How it is said that a command comes later, before the command.
+pub const PUT_OFF: &str = "After this run:";
+
 /// The same text with keys in place of commands, where there are any.
 #[must_use]
 pub fn with_keys(text: &str, keymap: &Keymap) -> String {

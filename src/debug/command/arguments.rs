@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::diagnostic::{Diagnostic, Result, Source};
-use crate::query::{Text, parse_number};
+use crate::model::number::parse_number;
+use crate::query::Text;
 
 /// A part of a command line.
 #[derive(Clone, Debug)]

@@ -1,7 +1,5 @@
 //! `deadlock`: what can never go on, as sentences, and the way to where it began.
 
-use std::path::Path;
-
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::diagnosis::{Diagnosis, Doom, diagnose, doom, dot, may_replace, trace};
 use crate::debug::frame::session::RunState;
@@ -46,11 +44,11 @@ fn deadlock(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             if rest.is_empty() {
                 return Err(rest.missing("a file to write the graph to"));
             }
-            let path = Path::new(rest.text());
+            let path = rest.path();
             may_replace(path)?;
             let Some(found) = found(session)? else { return Ok(Effect::Said(all_is_well(session))) };
             write_whole(path, dot(&found, session.machine().components()).as_bytes())?;
-            Ok(Effect::line(format!("the wait-for graph is in {}", rest.text())))
+            Ok(Effect::line(format!("the wait-for graph is in {}", path.display())))
         }
         other => {
             let span = arguments.words().first().map_or(0..0, |word| word.span.clone());

@@ -107,8 +107,7 @@ fn row(asked: &Asked, event: EventNumber) -> String {
 }
 
 fn count(session: &Session) -> String {
-    let count = session.breakpoints.list().len();
-    if count == 1 { "1 breakpoint".to_owned() } else { format!("{count} breakpoints") }
+    plural(session.breakpoints.list().len() as u64, "breakpoint")
 }
 
 fn lines(session: &Session) -> Vec<String> {

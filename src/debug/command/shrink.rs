@@ -78,7 +78,9 @@ impl Shrinking {
             let error = Session::complaint("this run does not fail: there is nothing to shrink");
             return Err(Box::new(error.expected("a failed check or expectation, or a deadlock")));
         };
-        let text = shrinker.best(&self.name).text();
+        let mut best = shrinker.best(&self.name);
+        best.put_at(&self.path);
+        let text = best.text();
         let written = File::create_new(&self.path).and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|error| cannot(&self.path, &error))?;
         let mut lines = shrinker.notes().to_vec();
@@ -99,7 +101,7 @@ fn shrink(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     if arguments.is_empty() {
         return Err(arguments.missing("the file to write"));
     }
-    let path = PathBuf::from(arguments.text());
+    let path = arguments.path().to_owned();
     if path.exists() {
         return Err(arguments.complaint("cannot write this file: it is there already"));
     }

@@ -114,7 +114,9 @@ impl Directory {
     fn tree(&mut self, machine: &dyn Inspect, focus: &Focus, selection: &Selection, last: &[Record]) {
         self.line = Some(focus.line);
         self.happened = last.iter().flat_map(bytes_of).collect();
-        let tree = Tree::new(machine, focus);
+        // Whoever has lost the block just now is still listed.
+        let lost = |node: ComponentId| was(node, selection, last).is_some();
+        let tree = Tree::new(machine, focus, lost);
         let roots = tree.children(None);
         let context = RowContext { machine, selection, last, line: focus.line };
         self.grow(&tree, (None, &roots), &[], &context);
@@ -149,12 +151,13 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    fn new(machine: &dyn Inspect, focus: &'a Focus) -> Self {
+    fn new(machine: &dyn Inspect, focus: &'a Focus, lost: impl Fn(ComponentId) -> bool) -> Self {
         let views = &focus.views;
         let parents: Vec<_> = views.iter().map(|(node, _)| machine.parent(*node, focus.address)).collect();
-        let mut shown: Vec<bool> = views.iter().map(|(_, view)| view.is_some()).collect();
+        let known: Vec<bool> = views.iter().map(|(node, view)| view.is_some() || lost(*node)).collect();
+        let mut shown = known.clone();
         let place = |node: ComponentId| views.iter().position(|(id, _)| *id == node);
-        for (index, _) in views.iter().enumerate().filter(|(_, (_, view))| view.is_some()) {
+        for index in (0..views.len()).filter(|index| known.get(*index) == Some(&true)) {
             let above = |at: &usize| parents.get(*at).copied().flatten().and_then(place);
             for up in std::iter::successors(above(&index), above).take(DEEPEST) {
                 if let Some(mark) = shown.get_mut(up) {

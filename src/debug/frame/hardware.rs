@@ -70,11 +70,7 @@ fn remote(cache: &CacheView, time: TimeBase) -> Vec<String> {
 /// What was decided last of its ways, when and why.
 fn decided(partition: &PartitionView, time: TimeBase) -> Option<String> {
     let WayMove { tick, decision: last, from, to } = partition.decided.last()?;
-    let stays = match last.step {
-        WayStep::ToRemote if from == to => ", but the last local way stays",
-        WayStep::ToLocal if from == to => ", but the last remote way stays",
-        _ => "",
-    };
+    let stays = if from == to { last.step.unmoved() } else { "" };
     let full = match last.step {
         WayStep::Halve => String::new(),
         _ => format!(" (full from {} %)", partition.threshold),

@@ -193,8 +193,8 @@ fn of_far_memory(record: &Record, names: &Names) -> String {
         What::WayRepartition { local, remote, decision } => {
             format!("{}: {local} local and {remote} remote ways  {}", decision.step.name(), decision.reason())
         }
-        What::WaySample { remote, l1_remote, decision } => {
-            let step = decision.step.name();
+        What::WaySample { remote, l1_remote, moved, decision } => {
+            let step = decision.step.name().to_owned() + if *moved { "" } else { decision.step.unmoved() };
             format!("{step}: L2s have {remote} remote ways, L1s {l1_remote}  {}", decision.reason())
         }
         What::LaneSample { flows, decision } => {
@@ -428,7 +428,8 @@ fn page_change(change: PageChange) -> &'static str {
         PageChange::Copied => "begins to copy",
         PageChange::CopiedBack => "begins to copy back",
         PageChange::WrittenBack => "begins to write back",
-        PageChange::Unused => "never used",
+        PageChange::Wasted => "wasted, never used:",
+        PageChange::Unused => "unused to the end:",
         other => other.name(),
     }
 }

@@ -275,6 +275,18 @@ mod tests {
     }
 
     #[test]
+    fn a_tag_miss_that_was_joined_is_one() {
+        let work = ["gpu0.cu0", "gpu0.cu1"].map(|unit| program(unit, Load, &[0x10000]));
+        let found = latencies("tiny/scalegpu", work.into());
+        let sorts = |(latency, components): &(Latency, Components)| {
+            let long = latency.legs.iter().max_by_key(|leg| leg.cycles).unwrap();
+            long.sort(components)
+        };
+        let sorts: Vec<_> = found.iter().map(sorts).collect();
+        assert!(sorts.contains(&Sort::Joined) && !sorts.contains(&Sort::Turns), "{sorts:?}");
+    }
+
+    #[test]
     fn a_wait_before_an_access_is_charged_to_the_page_that_was_waited_for() {
         // Both are on their way at once, by one driver's set after the other's.
         let changes = ["gpu.cu.outstanding=2", "gpu.paging.transfer_set=1"];

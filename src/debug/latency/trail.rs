@@ -12,6 +12,7 @@ use crate::model::component::{ComponentId, Components};
 use crate::model::message::{Message, MessageKind, Stages, TxnNumber};
 use crate::model::paging::FaultStage;
 use crate::model::record::{MshrChange, Record, What};
+use crate::model::tags::TagOutcome;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::model::warp::NO_WARP;
 use crate::model::warp::WarpState;
@@ -247,6 +248,8 @@ impl Own {
             }
             What::Delivery(_) => self.came.push(Came { event, tick, node, range }),
             What::Mshr { change: MshrChange::Merge, .. } => self.joined.push((event, node)),
+            // The scoreboard counts it with those that wait for the same tag.
+            What::Tag(tag) if tag.outcome == TagOutcome::Merge => self.joined.push((event, node)),
             What::Mshr { change: MshrChange::Full, .. } => self.full.push((event, node)),
             _ => {}
         }

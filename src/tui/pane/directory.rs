@@ -90,7 +90,9 @@ fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, window: 
     let room = columns.state.saturating_sub(x + 1);
     canvas.field(x, y, room, &row.name, Role::Text);
     let Some(view) = &row.view else {
-        canvas.text(columns.state, y, "-", Role::Dim);
+        let end =
+            canvas.text(columns.state, y, "-", if row.was.is_some() { Role::Changed } else { Role::Dim });
+        lost(canvas, end, y, row);
         canvas.item(1, y, columns.state.saturating_sub(2), Target::Component(row.node));
         return;
     };
@@ -147,11 +149,15 @@ fn touched(frame: &Frame, row: &DirectoryRow) -> bool {
 fn state(canvas: &mut Canvas, x: u16, y: u16, row: &DirectoryRow, view: &BlockView) {
     let end = canvas.state(x, y, view.state, view.target);
     if row.was.is_some() && view.target.is_none() {
-        let end = canvas.text(end, y, "*", Role::Changed);
-        if let Some(was) = row.was {
-            canvas.text(end, y, &format!(" <{}", was.letter()), Role::Changed);
-        }
+        lost(canvas, end, y, row);
         canvas.paint(x, y, 2, Role::Changed);
+    }
+}
+
+/// The state that the last event took away.
+fn lost(canvas: &mut Canvas, x: u16, y: u16, row: &DirectoryRow) {
+    if let Some(was) = row.was {
+        canvas.text(x, y, &format!("* <{}", was.letter()), Role::Changed);
     }
 }
 

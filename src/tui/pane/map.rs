@@ -442,6 +442,7 @@ fn role(frame: &Frame, node: &MapNode) -> Role {
         return Role::Bad;
     }
     match &node.mark {
+        Mark::State { now: None, target: None, .. } if node.was.is_some() => Role::Changed,
         Mark::None | Mark::Warps(_) | Mark::State { now: None, target: None, .. } => Role::Dim,
         Mark::State { now, target: Some(to), .. } if Some(*to) != *now => Role::Waiting,
         Mark::State { .. } if node.was.is_some() => Role::Changed,
@@ -457,6 +458,8 @@ fn letters(frame: &Frame, node: &MapNode) -> (String, String) {
     let both = |text: String| (text.clone(), text);
     match &node.mark {
         Mark::Warps(counts) => both(warps(counts)),
+        // What is no longer here has changed as well.
+        Mark::State { now: None, target: None, .. } if node.was.is_some() => both("[I*]".into()),
         Mark::State { now: None, target: None, .. } if frame.selection.block.is_some() => both("[.]".into()),
         Mark::None | Mark::State { now: None, target: None, .. } => both(String::new()),
         Mark::State { now, target: Some(to), .. } if Some(*to) != *now => {

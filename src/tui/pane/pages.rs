@@ -5,6 +5,7 @@ use crate::debug::frame::{Frame, hardware};
 use crate::model::address::Address;
 use crate::model::page_view::{Mover, PageCell, PageStand, PagesView};
 use crate::model::text::plural;
+use crate::model::units::Size;
 
 use super::page_grid::{self, Cell};
 use super::{fault, homes, permissions};
@@ -21,7 +22,7 @@ pub fn title(frame: &Frame) -> String {
     let Some((size, group)) = of_gpu.or(permissions).or(homes) else { return String::new() };
     let each = if group > 1 { format!(", {group} a letter") } else { String::new() };
     let policies = policies(frame).map_or_else(String::new, |policies| format!(" · {policies}"));
-    format!("{} each{each}{policies}", kib(u64::from(size)))
+    format!("{} each{each}{policies}", Size(u64::from(size)))
 }
 
 /// By what pages move, where that is the same on all GPUs.
@@ -29,10 +30,6 @@ fn policies(frame: &Frame) -> Option<String> {
     let mut all = frame.pages.gpus.iter().map(PagesView::policies);
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)
-}
-
-fn kib(bytes: u64) -> String {
-    if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{} KiB", bytes >> 10) }
 }
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {

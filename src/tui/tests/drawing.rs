@@ -36,6 +36,14 @@ fn a_change_of_state_is_shown_where_it_happened() {
 }
 
 #[test]
+fn a_block_that_has_gone_is_marked_where_it_was() {
+    let mut session = live::coherent_sectors_session();
+    let mut app = app(live::frame(&mut session, &["until transition to I"]), 120, 40);
+    let text = screen(&mut app);
+    assert!(text.contains("[I*]") && text.contains("-* <"), "{text}");
+}
+
+#[test]
 fn what_an_mshr_waits_for_is_whole_however_narrow_the_pane() {
     let mut session = live::sectors_session();
     let frame = live::frame(&mut session, &["goto cycle 100"]);

@@ -38,6 +38,24 @@ fn playing_is_paced_and_the_next_command_is_not() {
 }
 
 #[test]
+fn what_is_asked_during_a_run_is_said_to_come_after_it() {
+    let mut app = app(Sample::frame(), 80, 24);
+    let running = Frame { run: RunState::Running { events_per_second: None }, ..Sample::frame() };
+    app.show(Arc::new(running));
+    assert_eq!(commands(&press(&mut app, "s")), ["step"]);
+    let text = screen(&mut app);
+    assert!(text.contains("After this run: step (ctrl-c stops the run and forgets it)"), "{text}");
+    app.show(Arc::new(Sample::frame()));
+    assert!(!screen(&mut app).contains("After this run"));
+}
+
+#[test]
+fn a_line_feed_ends_a_command_as_enter_does() {
+    let mut app = app(Sample::frame(), 80, 24);
+    assert_eq!(commands(&press(&mut app, ": s t e p ctrl-j")), ["step"]);
+}
+
+#[test]
 fn what_is_pasted_is_one_line_that_waits_for_enter() {
     let mut app = app(Sample::frame(), 80, 24);
     app.handle(&Event::Paste("step\n".into()));

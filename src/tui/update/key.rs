@@ -11,6 +11,7 @@ use crate::tui::app::{App, Overlay, Pending};
 use crate::tui::keymap::{Do, Key, Lookup};
 use crate::tui::layout::SMALLEST;
 use crate::tui::prompt::{Kind, Prompt};
+use crate::tui::words::PUT_OFF;
 
 /// Digits beyond which a count does not grow.
 const COUNT: u32 = 1_000_000_000;
@@ -95,7 +96,8 @@ impl App {
         };
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) => self.leave_prompt(),
-            (KeyCode::Enter, _) => self.enter(),
+            // A line feed is what ctrl-j types, and what some programs send for enter.
+            (KeyCode::Enter, _) | (KeyCode::Char('j'), true) => self.enter(),
             (KeyCode::Tab, _) => self.complete(false),
             (KeyCode::BackTab, _) => self.complete(true),
             (KeyCode::Up, _) | (KeyCode::Char('p'), true) => prompt.recall(&self.history, 1),
@@ -224,6 +226,10 @@ impl App {
         }
         if std::mem::take(&mut self.paced) {
             self.requests.push(Request::Speed(None));
+        } else if !self.frame.run.is_at_rest() {
+            let stop = self.keymap.key_of(Action::Interrupt).unwrap_or("interrupt");
+            let text = format!("{PUT_OFF} {command} ({stop} stops the run and forgets it)");
+            self.say(text, Tone::Warning);
         }
         self.requests.push(Request::Command(command.to_owned()));
     }

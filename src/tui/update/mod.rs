@@ -10,13 +10,13 @@ use std::sync::Arc;
 use crossterm::event::{Event, KeyEventKind};
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::session::{RunState, Tone};
+use crate::debug::frame::session::Tone;
 use crate::debug::frame::wish::Pane;
 use crate::debug::proto::Answer;
 
 use super::app::{App, Message, Overlay};
 use super::prompt::{self, Kind, Prompt};
-use super::words::with_keys;
+use super::words::{PUT_OFF, with_keys};
 
 /// Panes that scroll to the component that is selected.
 const SEEKING: [Pane; 3] = [Pane::Caches, Pane::Links, Pane::Mshrs];
@@ -62,6 +62,11 @@ impl App {
         {
             state.cursor = None;
         }
+        let is_put_off =
+            |message: &Message| message.lines.first().is_some_and(|line| line.starts_with(PUT_OFF));
+        if frame.run.is_at_rest() && self.message.as_ref().is_some_and(is_put_off) {
+            self.message = None;
+        }
         self.frame = frame;
     }
 
@@ -97,6 +102,6 @@ impl App {
     /// Whether the engine is running or carrying out a long command.
     #[must_use]
     pub fn is_running(&self) -> bool {
-        self.busy || matches!(self.frame.run, RunState::Running { .. } | RunState::Busy { .. })
+        self.busy || !self.frame.run.is_at_rest()
     }
 }

@@ -54,7 +54,7 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
         }
         None => {}
     }
-    let moves = matches!(app.frame.run, RunState::Running { .. } | RunState::Busy { .. });
+    let moves = !app.frame.run.is_at_rest();
     if let Some(key) = key_of(app, &Do::Action(Action::Interrupt)).filter(|_| moves) {
         hint(key, "stop");
     }

@@ -268,7 +268,7 @@ fn junit_and_lists_and_schemas_are_well_formed() {
     let list = document(&["list", "--format", "json"]);
     assert_eq!(
         keys(&list).join(" "),
-        "faults kernels machines protocols rules scenarios sweeps trace_formats workloads"
+        "faults kernels machines protocols records rules scenarios sweeps trace_formats workloads"
     );
     for kind in ["machine", "protocol", "scenario", "sweep"] {
         assert_eq!(document(&["schema", kind])["type"], "object", "{kind}");

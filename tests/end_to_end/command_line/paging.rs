@@ -62,11 +62,11 @@ fn a_warp_waits_for_the_page_that_leaves_its_frame() {
 fn what_was_prefetched_and_never_used_is_told_at_the_end() {
     let name = "paging/tree-doubles";
     let told = call(&["log", name, "--where", "page-move change unused"]).stdout;
-    assert!(told.lines().all(|line| line.contains(" never used page 0x")), "{told}");
+    assert!(told.lines().all(|line| line.contains(" unused to the end: page 0x")), "{told}");
     let stats = &document(&["run", name, "--format", "json"])["stats"];
     let unused = stats["paging.prefetched_unused"].as_u64();
     assert!(unused > Some(0), "{stats}");
     assert_eq!(Some(told.lines().count() as u64), unused, "{told}");
     let stop = call(&["debug", name, "--no-tui", "-x", "break page-move change unused", "-x", "c"]).stdout;
-    assert!(stop.contains("never used"), "{stop}");
+    assert!(stop.contains("unused to the end"), "{stop}");
 }
