@@ -35,6 +35,7 @@ use plan::Point;
 Examples:
   umscope sweep gpus-and-caches
   umscope sweep mine.toml --to results.jsonl --format csv > results.csv
+  umscope sweep mine.toml --columns levels.l2.hit_rate,'link.*.utilisation'
   umscope sweep mine.toml --to shard3.jsonl --shard 3/8       (the same with 1/8 ... 8/8 elsewhere)
   umscope sweep --merge shard*.jsonl --to results.jsonl
 
@@ -84,6 +85,10 @@ pub struct Sweep {
     /// How to write the results on standard output
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+
+    /// These statistics beside cycles, events and accesses, with * for any part of a name; of --format csv only these
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    columns: Vec<String>,
 
     /// Runs at a time [default: as many as there are processors]
     #[arg(long, value_name = "NUMBER", value_parser = jobs, allow_negative_numbers = true)]
@@ -189,9 +194,9 @@ impl Sweep {
     fn print(&self, journal: &mut Journal) -> Result<(), Trouble> {
         let mut output = Output::standard();
         match self.format {
-            Format::Text => table::text(journal, &mut output),
+            Format::Text => table::text(journal, &self.columns, &mut output),
             Format::Json => table::json(journal, &mut output),
-            Format::Csv => table::csv(journal, &mut output),
+            Format::Csv => table::csv(journal, &self.columns, &mut output),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::exit::Trouble;
+use crate::cli::exit::{Trouble, say};
 use crate::cli::journal::Journal;
 use crate::cli::output::Output;
+use crate::query::glob;
 use crate::report::csv;
 
 /// Columns that every point has.
@@ -35,14 +36,33 @@ fn names(object: Option<&Value>, known: &mut Vec<String>) {
     }
 }
 
-/// A row for each point: its scenario, settings and results, and every statistic that any point has.
-pub fn csv(journal: &mut Journal, output: &mut Output) -> Result<(), Trouble> {
+/// Of the statistics that any point has those that are chosen, and the settings.
+fn chosen(journal: &mut Journal, columns: &[String]) -> Result<(Vec<String>, Vec<String>), Trouble> {
     let (mut settings, mut statistics) = (Vec::new(), Vec::new());
     for point in journal.done() {
         let row = row(journal, point)?;
         names(row.get("set"), &mut settings);
         names(row.get("stats"), &mut statistics);
     }
+    for idle in columns.iter().filter(|pattern| !statistics.iter().any(|name| glob(pattern, name))) {
+        say(format_args!("--columns {idle} is no statistic of these points"));
+    }
+    statistics.retain(|name| columns.iter().any(|pattern| glob(pattern, name)));
+    Ok((settings, statistics))
+}
+
+/// A statistic as people read it.
+fn figure(value: Option<&Value>) -> String {
+    match value.and_then(Value::as_f64) {
+        Some(number) if number.fract() != 0.0 => format!("{number:.4}"),
+        _ => word(value),
+    }
+}
+
+/// A row for each point: its scenario, settings and results, and the statistics that are chosen, or every one that any point has.
+pub fn csv(journal: &mut Journal, columns: &[String], output: &mut Output) -> Result<(), Trouble> {
+    let all = ["*".to_owned()];
+    let (settings, statistics) = chosen(journal, if columns.is_empty() { &all } else { columns })?;
     let point = ["point".to_owned()].into_iter();
     let header = point.chain(COLUMNS.iter().map(|&name| name.to_owned()));
     let header = header.chain(settings.iter().map(|name| format!("set.{name}")));
@@ -82,13 +102,16 @@ pub fn json(journal: &mut Journal, output: &mut Output) -> Result<(), Trouble> {
     output.done()
 }
 
-/// A line for each point.
-pub fn text(journal: &mut Journal, output: &mut Output) -> Result<(), Trouble> {
+/// A line for each point, with the statistics that are chosen.
+pub fn text(journal: &mut Journal, columns: &[String], output: &mut Output) -> Result<(), Trouble> {
+    let (_, statistics) = chosen(journal, columns)?;
     let done = journal.done();
     let count = journal.header.keys.len();
     output.line(&format!("{}: {} of {count} points\n", journal.header.title(), done.len()))?;
     let width = done.iter().map(|point| journal.header.name(*point).chars().count()).max().unwrap_or(0);
-    output.line(&format!("point  {:width$}  {:>12} {:>12} {:>12}", "", "cycles", "events", "accesses"))?;
+    let more = statistics.iter().map(|name| format!(" {name:>12}")).collect::<Vec<_>>().concat();
+    output
+        .line(&format!("point  {:width$}  {:>12} {:>12} {:>12}{more}", "", "cycles", "events", "accesses"))?;
     for point in done {
         let (name, row) = (journal.header.name(point), row(journal, point)?);
         let [cycles, events, accesses, ended] =
@@ -98,7 +121,14 @@ pub fn text(journal: &mut Journal, output: &mut Output) -> Result<(), Trouble> {
         } else {
             format!("  FAILED: {ended}")
         };
-        output.line(&format!("{point:>5}  {name:width$}  {cycles:>12} {events:>12} {accesses:>12}{held}"))?;
+        let told = |name: &String| {
+            let value = figure(row.get("stats").and_then(|all| all.get(name)));
+            format!(" {value:>width$}", width = name.len().max(12))
+        };
+        let more = statistics.iter().map(told).collect::<Vec<_>>().concat();
+        output.line(&format!(
+            "{point:>5}  {name:width$}  {cycles:>12} {events:>12} {accesses:>12}{more}{held}"
+        ))?;
     }
     output.done()
 }

@@ -70,6 +70,22 @@ fn rows(text: &str) -> Vec<Value> {
 }
 
 #[test]
+fn the_statistics_that_are_chosen_stand_beside_the_cycles() {
+    let folder = Folder::new(&SWEEP.replace("[1, 2, 4]", "[1]").replace("[3, 1]", "[3]"));
+    let columns = ["--columns", "levels.l2.hit_rate,link.*.in.bytes,nothing.*"];
+    let table = folder.sweep(&[&["@sweep.toml"][..], &columns].concat());
+    assert_eq!(table.code, Some(0), "{table:?}");
+    assert_eq!(table.stderr, "--columns nothing.* is no statistic of these points\n");
+    let heading = table.stdout.lines().find(|line| line.starts_with("point")).unwrap();
+    assert!(heading.ends_with(" accesses levels.l2.hit_rate link.host.in.bytes"), "{heading}");
+    let widths: Vec<_> = table.stdout.lines().skip(2).map(str::len).collect();
+    assert!(widths.len() == 5 && widths.iter().all(|width| *width == heading.len()), "{}", table.stdout);
+    let csv = folder.sweep(&[&["@sweep.toml", "--format", "csv"][..], &columns].concat()).stdout;
+    let named = csv.lines().next().unwrap().split(',').filter(|name| name.starts_with("stats."));
+    assert_eq!(named.collect::<Vec<_>>(), ["stats.levels.l2.hit_rate", "stats.link.host.in.bytes"]);
+}
+
+#[test]
 fn every_combination_is_run_as_run_runs_it() {
     let folder = Folder::new(SWEEP);
     let whole = folder.whole();
