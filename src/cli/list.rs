@@ -221,8 +221,7 @@ fn parameters(kernel: &str, output: &mut Output) -> Result<(), Trouble> {
 
 /// What a record of a kind says: a line for each of its fields.
 fn fields(kind: &str) -> impl Iterator<Item = String> {
-    let fields = KINDS.iter().filter(move |known| known.name == kind).flat_map(|known| known.fields);
-    fields.map(|field| format!("    {:<14} {}", field.name, field.about))
+    KINDS.iter().filter(move |known| known.name == kind).flat_map(KindInfo::lines)
 }
 
 impl List {

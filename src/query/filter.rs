@@ -51,12 +51,6 @@ impl Filter {
         self.tree.holds(&|clause| clause.matches(record, components))
     }
 
-    /// The kinds of record of which a matching one must be; `None` if it may be of any.
-    #[must_use]
-    pub fn kinds(&self) -> Option<Vec<&'static str>> {
-        kinds(&self.tree)
-    }
-
     /// If it names a moment and nothing else, the predicate that becomes true then: events may make no record.
     #[must_use]
     pub fn moment(&self) -> Option<String> {
@@ -66,15 +60,6 @@ impl Filter {
             Shared::Cycle => at.is_single().then(|| format!("cycle >= {}", at.from)),
             _ => None,
         }
-    }
-}
-
-fn kinds(tree: &Tree<Clause>) -> Option<Vec<&'static str>> {
-    match tree {
-        Tree::Test(Clause::Kind(kind)) => Some(vec![kind.name]),
-        Tree::Test(_) | Tree::Not(_) => None,
-        Tree::All(parts) => parts.iter().find_map(kinds),
-        Tree::Any(parts) => parts.iter().map(kinds).collect::<Option<Vec<_>>>().map(|all| all.concat()),
     }
 }
 

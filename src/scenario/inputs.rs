@@ -181,9 +181,12 @@ impl Reader<'_> {
         Choice::parse(text, self.machine.components()).map(Change::Choose).map_err(|wrong| {
             let error = Diagnostic::new(wrong.message).expected(wrong.expected);
             let known = wrong.known.iter().map(String::as_str);
-            let place =
-                Some(wrong.word.as_str()).filter(|word| !word.is_empty()).and_then(|word| text.find(word));
-            let span = place.map_or(0..text.len(), |at| at..at + wrong.word.len());
+            // The word itself, and not where it begins another one.
+            let word = text.split_whitespace().find(|word| *word == wrong.word);
+            let span = word.map_or(0..text.len(), |word| {
+                let at = (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+                at..at + word.len()
+            });
             Box::new(error.nearest(&wrong.word, known).at(&Source::new("fork choose", text), span))
         })
     }

@@ -349,6 +349,7 @@ load = { address = 0x1000 }
             (Input::Set("gpu.l1.latencyy=1".into()), "did you mean latency?"),
             (Input::Fault("lose-mesage".into()), "did you mean lose-message?"),
             (Input::Fault("lose-message probe".into()), "\"probe\" sets nothing"),
+            (Input::Choose("deliver gpu0.cu0.l1 > gpu0.cu0.l request".into()), "fork choose:1:23"),
             (Input::Access("gpu0.cu7 load 0x1000".into()), "gpu0.cu7"),
             (Input::Access("gpu0.cu0 laod 0x1000".into()), "did you mean load?"),
             (Input::Access("gpu0.cu0".into()), "the instruction is empty"),

@@ -56,11 +56,12 @@ pub fn scan(name: &str, file: &mut File) -> Result<Scanned, Trouble> {
         line.clear();
         let read = |error| Trouble::from(cannot(name, "read", &error));
         let length = reader.by_ref().take(LONGEST).read_until(b'\n', &mut line).map_err(read)?;
-        let complain = |message: &str| {
+        let wrong = |message: &str, expected: &str| {
             let source = Source::new(format!("{name}:{number}"), "");
-            let expected = "a file that `umscope sweep` or `umscope figures` has written";
             Trouble::from(Diagnostic::new(message).of(&source).expected(expected))
         };
+        let complain =
+            |message: &str| wrong(message, "a file that `umscope sweep` or `umscope figures` has written");
         if line.pop_if(|last| *last == b'\n').is_none() {
             // Of a run that was killed; but not a file of something else.
             if number == 1 && !line.starts_with(BEGINNING) && !BEGINNING.starts_with(&line) {
@@ -81,9 +82,8 @@ pub fn scan(name: &str, file: &mut File) -> Result<Scanned, Trouble> {
             let key = key.ok_or_else(|| complain("this is no result of a point"))?.to_owned();
             if !is_whole(&line) {
                 let message = "this line is not as it was written: its check is wrong or missing";
-                let source = Source::new(format!("{name}:{number}"), "");
                 let expected = "a result as it was written, or no line: what is missing is run again";
-                return Err(Trouble::from(Diagnostic::new(message).of(&source).expected(expected)));
+                return Err(wrong(message, expected));
             }
             found.rows.push((key, number, found.end, length as u64 - 1));
         }

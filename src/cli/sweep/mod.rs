@@ -20,6 +20,7 @@ use super::output::Output;
 use super::pool;
 use super::shard::{Shard, shard};
 use super::work;
+use crate::diagnostic::Diagnostic;
 use crate::model::inspect::Inspect;
 use crate::report::{self, json as shown};
 use crate::scenario::Runner;
@@ -108,6 +109,10 @@ enum Format {
 
 impl Sweep {
     pub fn carry_out(&self) -> Ended {
+        if self.format == Format::Json && !self.columns.is_empty() {
+            let error = Diagnostic::new("--columns chooses columns of a table, and --format json is none");
+            return Err(error.expected("--format text or csv").into());
+        }
         match &self.file {
             Some(file) => self.run(file),
             None => self.put_together(),

@@ -31,8 +31,8 @@ pub fn explain(command: &Command) -> Vec<String> {
 
 /// A kind of record with its fields.
 pub fn record(kind: &KindInfo) -> Vec<String> {
-    let fields = kind.fields.iter().map(|field| format!("    {:<14} {}", field.name, field.about));
-    std::iter::once(format!("{}, a kind of record: {}.", kind.name, kind.about)).chain(fields).collect()
+    let first = format!("{}, a kind of record: {}.", kind.name, kind.about);
+    std::iter::once(first).chain(kind.lines()).collect()
 }
 
 fn sentence(text: &str) -> String {

@@ -8,6 +8,13 @@ pub struct KindInfo {
     pub fields: &'static [FieldInfo],
 }
 
+impl KindInfo {
+    /// What its records say, a line for each field.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        self.fields.iter().map(|field| format!("    {:<14} {}", field.name, field.about))
+    }
+}
+
 /// A field of a kind of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldInfo {

@@ -126,6 +126,9 @@ pub fn unknown(path: &Path) -> Box<Diagnostic> {
     }
 }
 
+/// Files of a folder that are looked into for a trace.
+const LOOKED_AT: usize = 64;
+
 /// What is told of a folder that is no trace: that it is empty, or holds one.
 fn of_folder(path: &Path, usual: Diagnostic) -> Diagnostic {
     let files = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -134,7 +137,7 @@ fn of_folder(path: &Path, usual: Diagnostic) -> Diagnostic {
     if files.is_empty() {
         return Diagnostic { message: "this folder holds no file".to_owned(), ..usual };
     }
-    match files.iter().find(|file| detect(file).is_some()) {
+    match files.iter().take(LOOKED_AT).find(|file| detect(file).is_some()) {
         Some(file) => Diagnostic {
             message: "this folder is no trace, but holds one".to_owned(),
             suggestion: Some(format!("did you mean {}?", file.display())),

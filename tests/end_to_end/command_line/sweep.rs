@@ -80,6 +80,8 @@ fn the_statistics_that_are_chosen_stand_beside_the_cycles() {
     assert!(heading.ends_with(" accesses levels.l2.hit_rate link.host.in.bytes"), "{heading}");
     let widths: Vec<_> = table.stdout.lines().skip(2).map(str::len).collect();
     assert!(widths.len() == 5 && widths.iter().all(|width| *width == heading.len()), "{}", table.stdout);
+    let json = folder.sweep(&[&["@sweep.toml", "--format", "json"][..], &columns].concat());
+    assert!(json.code == Some(2) && json.stderr.contains("--format text or csv"), "{json:?}");
     let csv = folder.sweep(&[&["@sweep.toml", "--format", "csv"][..], &columns].concat()).stdout;
     let named = csv.lines().next().unwrap().split(',').filter(|name| name.starts_with("stats."));
     assert_eq!(named.collect::<Vec<_>>(), ["stats.levels.l2.hit_rate", "stats.link.host.in.bytes"]);
