@@ -70,8 +70,8 @@ pub struct Tries {
     #[arg(long, value_name = "NAME|PATH")]
     pub protocol: Option<String>,
 
-    /// Inject a fault, such as no-grant-ack or 'lose-message message=grant nth=2' (see `umscope list faults`), instead of the
-    /// scenario's own; may be given several times
+    /// Inject a fault, such as no-grant-ack or, where it is a run, 'lose-message message=grant nth=2' (see `umscope list faults`),
+    /// instead of the scenario's own; may be given several times
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,
 
@@ -82,6 +82,14 @@ pub struct Tries {
 }
 
 impl Tries {
+    /// What of a table is tried, to be told with what came of it: ` (./mine.toml, with cache S store = hit)`.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let changes = (!self.mutate.is_empty()).then(|| format!("with {}", self.mutate.join(" and ")));
+        let told: Vec<String> = self.protocol.iter().cloned().chain(changes).collect();
+        if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
+    }
+
     /// The same as keys of a scenario file, beside what else is `set` by keys.
     ///
     /// # Errors

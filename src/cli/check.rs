@@ -163,8 +163,13 @@ impl Check {
                 output.done()?;
             }
             Format::Text => {
-                output.line(&format!("{}: a {}, {}", self.file, found.kind, found.name))?;
-                for (key, value) in found.facts.iter().filter(|(_, value)| !value.is_null()) {
+                // A trace has no name but its file's.
+                let name = Some(found.name.as_str()).filter(|name| *name != self.file);
+                let name = name.map_or_else(String::new, |name| format!(", {name}"));
+                output.line(&format!("{}: a {}{name}", self.file, found.kind))?;
+                // What there is none of is not worth a line.
+                let nothing = [Value::Null, json!(0), json!([])];
+                for (key, value) in found.facts.iter().filter(|(_, value)| !nothing.contains(value)) {
                     let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                     output.line(&format!("  {:<22} {value}", key.replace('_', " ")))?;
                 }
@@ -220,8 +225,10 @@ impl Check {
     /// What the file is: by its keys if it is on disk, else by where its name is bundled.
     fn kind(&self, path: &Path) -> Result<Kind> {
         let with_ending = format!("{}.toml", self.file);
+        let bundled = Kind::ALL.into_iter().find(|kind| config::is_bundled(*kind, &self.file));
         for path in [path, Path::new(&with_ending)] {
-            if path.exists() {
+            let is_empty = || path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0);
+            if path.exists() && !(bundled.is_some() && is_empty()) {
                 let kind = |source: Source| config::kind_of(&source).ok_or_else(|| no_kind(&source));
                 let is_toml = path.extension().is_some_and(|ending| ending == "toml");
                 return read_text(path, TEXT_LIMIT)
@@ -229,7 +236,8 @@ impl Check {
                     .map_err(|error| if is_toml { error } else { trace::unknown(path) });
             }
         }
-        let bundled = Kind::ALL.into_iter().find(|kind| config::find(*kind, &self.file, None).is_ok());
+        let bundled = bundled
+            .or_else(|| Kind::ALL.into_iter().find(|kind| config::find(*kind, &self.file, None).is_ok()));
         bundled.ok_or_else(|| {
             let names: Vec<_> =
                 Kind::ALL.into_iter().flat_map(config::list).map(|entry| entry.name).collect();
@@ -327,20 +335,13 @@ fn known_command(line: &At<String>, source: &Source) -> Result<()> {
     }
 }
 
-/// That a file stands for a bundled one of its name, if so: a shell that writes to it has emptied it before it is read.
-fn hides(source: &Source) -> &'static str {
-    let name = source.name.trim_end_matches(".toml");
-    let is_bundled = Kind::ALL.into_iter().flat_map(config::list).any(|entry| entry.name == name);
-    if is_bundled { "; in this folder it stands for what is bundled under its name" } else { "" }
-}
-
 /// What a file on disk is that has none of the keys that would tell.
 fn no_kind(source: &Source) -> Box<Diagnostic> {
     match config::Document::new(source.clone()).read::<toml::Table>() {
         Err(error) => error,
         Ok(table) if table.is_empty() => {
             let empty = Diagnostic::new(format!("{} is empty", source.name));
-            Box::new(empty.expected(format!("a machine, a protocol, a scenario or a sweep{}", hides(source))))
+            Box::new(empty.expected("a machine, a protocol, a scenario or a sweep"))
         }
         Ok(_) => Box::new(
             Diagnostic::new("this is no machine, protocol, scenario or sweep")

@@ -2,14 +2,33 @@
 
 use std::path::{Path, PathBuf};
 
+use super::arguments::Tries;
 use super::exit::Trouble;
+use crate::debug::diagnosis::diagnose;
 use crate::explore::way::Violation;
-use crate::machine::StepOutcome;
+use crate::machine::{Machine, StepOutcome};
 use crate::model::component::Components;
 use crate::model::record::Records;
 use crate::model::time::EventNumber;
 use crate::recording::{End, Ending, Input, Mark};
 use crate::scenario::{Options, Scenario};
+
+/// What the machine says where an exploration has found something: it knows more of it than a state that was looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    pub text: Option<String>,
+    /// Who waits for whom, where nothing can move.
+    pub chain: Vec<String>,
+}
+
+impl Told {
+    fn of(machine: &Machine, violation: &Violation) -> Self {
+        let own = machine.violations().iter().find(|own| own.rule == violation.rule);
+        let is_stuck = violation.rule == "deadlock";
+        let chain = diagnose(machine).filter(|_| is_stuck).map(|diagnosis| diagnosis.chain());
+        Self { text: own.map(|own| own.text.to_string()), chain: chain.unwrap_or_default() }
+    }
+}
 
 /// Writes the recording of a violation of `scenario`, which was named so.
 ///
@@ -20,7 +39,7 @@ pub fn write(
     (scenario, name, options): (&Scenario, &str, &Options),
     names: &Components,
     violation: &Violation,
-) -> Result<(), Trouble> {
+) -> Result<Told, Trouble> {
     let lines = violation.choices.iter().map(|choice| choice.text(names).to_string());
     let inputs: Vec<(EventNumber, Input)> = (0..).zip(lines.map(Input::Choose)).collect();
     let steps = inputs.len();
@@ -30,10 +49,12 @@ pub fn write(
     for _ in 0..steps {
         machine.step(&mut Records::silent());
     }
+    let told = Told::of(&machine, violation);
     let how = if violation.rule == "deadlock" { Ending::Deadlock } else { Ending::Violation };
-    let found = Some(format!("{}: {}", violation.rule, violation.text));
+    let found = Some(format!("{}: {}", violation.rule, told.text.as_ref().unwrap_or(&violation.text)));
     recording.end = Some(End { mark: Mark::of(&machine), how, found });
-    Ok(recording.write(path)?)
+    recording.write(path)?;
+    Ok(told)
 }
 
 /// Writes the recording of a scenario, which was named so, run until a rule breaks or nothing can move. `failed` is what it comes to if
@@ -65,14 +86,22 @@ pub fn write_run(
     Ok(recording.write(path)?)
 }
 
-/// The file for a violation of a scenario if the user names none: in the current folder, by scenario, the protocol that was asked for,
-/// and rule.
+/// The file for a violation of a scenario if the user names none: in the current folder, by scenario, what was tried with it, and rule.
 #[must_use]
-pub fn usual_path(scenario: &str, protocol: Option<&str>, rule: &str) -> PathBuf {
+pub fn usual_path(scenario: &str, tries: &Tries, rule: &str) -> PathBuf {
     let stem = |name: &str| Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let scenario = stem(scenario).unwrap_or_else(|| "explore".to_owned());
-    let protocol = protocol.and_then(stem).map_or_else(String::new, |stem| format!("-{stem}"));
-    PathBuf::from(format!("{scenario}{protocol}-{rule}.rec"))
+    let protocol = tries.protocol.as_deref().and_then(stem);
+    let tried = protocol.iter().chain(&tries.fault).chain(&tries.mutate).map(|one| in_a_name(one));
+    let parts: Vec<String> = [scenario].into_iter().chain(tried).chain([rule.to_owned()]).collect();
+    PathBuf::from(format!("{}.rec", parts.join("-")))
+}
+
+/// Words as a part of the name of a file: `cache S store = hit > M` is `cache-S-store-hit-M`.
+fn in_a_name(words: &str) -> String {
+    let is_between = |letter: char| !letter.is_alphanumeric() && !"._-".contains(letter);
+    let words: Vec<&str> = words.split(is_between).filter(|word| !word.is_empty()).collect();
+    words.join("-")
 }
 
 /// The file for a further violation, beside the one that the user has named for the first.

@@ -74,7 +74,7 @@ impl Debug {
         let (session, there) = open(&self.target)?;
         let commands = first(self.at, there).into_iter().chain(self.execute.iter().cloned());
         Ok(match on_screen(session, settings, commands)? {
-            Left::ByUser => Status::Held,
+            Left::ByUser { .. } => Status::Held,
             Left::For(status) => status,
         })
     }
@@ -128,15 +128,17 @@ pub fn open(target: &Target) -> Result<(Session, Option<EventNumber>), Trouble> 
     let target = target.clone();
     let load = move || {
         let work = Work::open(&target, &Interrupt::default())?;
-        let prepared = work.prepare()?;
+        let mut prepared = work.prepare()?;
+        let left_out = prepared.left_out.take();
         let end = work.recording.as_ref().and_then(|recording| recording.end.as_ref());
         let there = end.filter(|end| end.how.is_of_interest()).map(|end| end.mark.event);
         let mut origin = Origin::scenario(&work.name, &work.scenario, &work.options, prepared);
         origin.recorded = end.map(|end| Recorded { mark: end.mark, found: end.found.clone() });
-        Ok((origin, there, work))
+        Ok((origin, there, work, left_out))
     };
-    let (origin, there, work) = load()?;
+    let (origin, there, work, left_out) = load()?;
     work::doubt(&work.scenario, &work.options);
+    work::tell_left_out(left_out.as_deref());
     interrupt.release();
     let reload: Reload = Box::new(move || load().map(|(origin, ..)| origin));
     Ok((Session::open(origin, Some(reload)), there))
@@ -160,6 +162,7 @@ pub fn on_screen(
         client.send(Request::Command(command));
     }
     let end = run::run(&client, settings);
+    let is_told = client.frame().lesson.as_ref().is_some_and(|lesson| lesson.step.0 == lesson.step.1);
     client.send(Request::Interrupt);
     client.send(Request::Quit);
     drop(client);
@@ -168,14 +171,15 @@ pub fn on_screen(
         // Its report has been printed by the thread itself.
         _ if engine.is_err() => Left::For(Status::Bug),
         End::Signal(number) => Left::For(Status::Signal(number)),
-        End::Quit | End::EngineGone => Left::ByUser,
+        End::Quit | End::EngineGone => Left::ByUser { is_told },
     })
 }
 
 /// How a screen was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    ByUser,
+    /// Perhaps once the whole lesson had been told.
+    ByUser { is_told: bool },
     /// The program must end with this status.
     For(Status),
 }

@@ -11,7 +11,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::arguments::{Format, Tries, jobs, number, positive};
-use super::counterexample;
+use super::counterexample::{self, Told};
 use super::exit::{Ended, Status, Trouble, conclude, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
@@ -41,7 +41,7 @@ Examples:
   umscope explore explore/two-l1
   umscope explore explore/two-gpu --protocol mesi --format json
   umscope explore explore/two-l1 --fault no-grant-ack
-  umscope debug two-l1-inclusion.rec                        (what that has found)
+  umscope debug two-l1-no-grant-ack-inclusion.rec           (what that has found)
   umscope explore explore/two-l1 --mutate 'cache S store = hit > M'
   umscope explore explore/three-l1 --fair --fault unfair-arbiter
   umscope explore explore/large --random 100_000_000 --seed 1
@@ -127,7 +127,7 @@ pub struct Explore {
     #[arg(long, value_name = "NUMBER", value_parser = jobs, allow_negative_numbers = true)]
     jobs: Option<usize>,
 
-    /// Where to write the recording of the first violation; others go beside it as NAME-RULE.rec [default: SCENARIO-RULE.rec, or SCENARIO-PROTOCOL-RULE.rec with --protocol, in the current folder]
+    /// Where to write the recording of the first violation; others go beside it as NAME-RULE.rec [default: SCENARIO-RULE.rec in the current folder, with the words of --protocol, --fault and --mutate before RULE]
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
@@ -259,17 +259,16 @@ impl Explore {
     }
 
     /// Writes the recordings of the violations: the first to where the user says, if anywhere, the others beside it.
-    fn record(&self, subject: &Subject, outcome: &Outcome) -> Vec<Option<PathBuf>> {
+    fn record(&self, subject: &Subject, outcome: &Outcome) -> Vec<Recorded> {
         let what = (&subject.scenario, self.scenario.as_str(), &subject.options);
         let path = |(index, violation): (usize, &Violation)| {
             let path = match &self.record {
                 Some(given) if index == 0 => given.clone(),
                 Some(given) => counterexample::another_path(given, violation.rule),
-                None => {
-                    counterexample::usual_path(&self.scenario, self.tries.protocol.as_deref(), violation.rule)
-                }
+                None => counterexample::usual_path(&self.scenario, &self.tries, violation.rule),
             };
-            written(counterexample::write(&path, what, &subject.system.names, violation), path)
+            let told = written(counterexample::write(&path, what, &subject.system.names, violation));
+            Recorded { path: told.is_some().then_some(path), told: told.unwrap_or_default() }
         };
         outcome.violations.iter().enumerate().map(path).collect()
     }
@@ -294,7 +293,7 @@ impl Explore {
         });
         text.push_str(&unbroken(&self.tries.fault, outcome.violations.is_empty()));
         if outcome.violations.is_empty() && self.tries.fault.is_empty() {
-            text.push_str(&format!("no rule was broken{}\n", kept_by(system)));
+            text.push_str(&format!("no rule was broken{}{}\n", kept_by(system), self.tries.told()));
         }
         if outcome.symmetry > 1 {
             text.push_str(&format!(
@@ -320,9 +319,11 @@ impl Explore {
             let what = if outcome.bound.is_none() { "never reached" } else { "not reached" };
             text.push_str(&format!("{what}: {}\n", unused.join(", ")));
         }
-        for (violation, path) in outcome.violations.iter().zip(done.recordings) {
+        for (violation, Recorded { path, told }) in outcome.violations.iter().zip(done.recordings) {
             let steps = plural(violation.choices.len() as u64, "step");
-            text.push_str(&format!("\n{}: {} ({steps})\n", violation.rule, violation.text));
+            let message = told.text.as_ref().unwrap_or(&violation.text);
+            text.push_str(&format!("\n{}: {message} ({steps})\n", violation.rule));
+            told.chain.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
             text.push_str(&opens(path.as_deref()));
             for line in way::lines(system, &violation.choices) {
                 text.push_str(&format!("    {line}\n"));
@@ -384,13 +385,19 @@ fn watch(
     }
 }
 
+/// The recording of a violation, unless it could not be written, and what is said where it ends.
+struct Recorded {
+    path: Option<PathBuf>,
+    told: Told,
+}
+
 /// What there is to tell.
 struct Done<'a> {
     outcome: &'a Outcome,
     /// Whether every request ends, or why that is not known; nothing if nobody asked.
     fair: Option<Result<bool, Bound>>,
     /// Of each violation.
-    recordings: &'a [Option<PathBuf>],
+    recordings: &'a [Recorded],
     seconds: f64,
     is_random: bool,
 }
@@ -402,12 +409,13 @@ fn document(done: &Done<'_>) -> Value {
     let complete = outcome.bound.is_none();
     let unused: Vec<String> =
         outcome.cells.iter().filter(|(_, used)| !used).map(|(cell, _)| cell.name()).collect();
-    let violation = |(violation, path): (&Violation, &Option<PathBuf>)| {
+    let violation = |(violation, recorded): (&Violation, &Recorded)| {
         json!({
             "kind": violation.rule,
-            "message": violation.text,
+            "message": recorded.told.text.as_ref().unwrap_or(&violation.text),
+            "chain": recorded.told.chain,
             "steps": violation.choices.len(),
-            "recording": path,
+            "recording": recorded.path,
         })
     };
     let violations: Vec<Value> = outcome.violations.iter().zip(recordings).map(violation).collect();
@@ -429,10 +437,10 @@ fn document(done: &Done<'_>) -> Value {
     })
 }
 
-/// Where a recording is. That it could not be written is told, and no reason to keep back what was found.
-fn written(outcome: Result<(), Trouble>, path: PathBuf) -> Option<PathBuf> {
+/// What was written, if it was. That it could not be is told, and no reason to keep back what was found.
+fn written<T>(outcome: Result<T, Trouble>) -> Option<T> {
     match outcome {
-        Ok(()) => Some(path),
+        Ok(written) => Some(written),
         Err(trouble) => {
             let _: Status = conclude(Err(trouble));
             None

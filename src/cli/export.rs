@@ -115,6 +115,7 @@ impl Export {
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
         let prepared = work.prepare()?;
+        work::tell_left_out(prepared.left_out.as_deref());
         let to = destination::file(self.to.as_deref());
         Outputs::default().with("--to", to, Replaces::Anything).check(|| work.reads())?;
         let filter = work::filter(self.query.as_deref(), &prepared)?;

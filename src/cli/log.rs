@@ -68,6 +68,7 @@ impl Log {
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
         let prepared = work.prepare()?;
+        work::tell_left_out(prepared.left_out.as_deref());
         let filter = work::filter(self.query.as_deref(), &prepared)?;
         let workload = prepared.blueprint.workload.clone();
         let mut runner = work.runner(prepared, true);
@@ -102,7 +103,10 @@ impl Log {
         }
         say_failures(&report);
         if matches!(report.ended, scenario::Ended::Stuck(_)) {
-            say(format_args!("umscope run {} tells what can go on no more, and why", work.name));
+            say(format_args!(
+                "umscope run {} with the same options tells what can go on no more, and why",
+                work.name
+            ));
         }
         Ok(status(&report, enough))
     }

@@ -355,21 +355,7 @@ impl Mutants {
         }
         let changed = Changed { mutant, own: table, table: Arc::new(changed) };
         let mut known = Known::default();
-        let mut found = None;
-        for shape in &places.shapes {
-            found =
-                self.look(shape, &changed, &mut known, interrupt)?.map(|violation| (&shape.place, violation));
-            if found.is_some() {
-                break;
-            }
-        }
-        if found.is_none() {
-            let system = changed.on(&places.large)?;
-            let limits = random::Limits { steps: STEPS, seed: SEED, memory: MEMORY, threads: 1 };
-            let outcome = random::walk(&system, limits, |_| !interrupt.is_raised());
-            found = outcome.violations.into_iter().next().map(|violation| (&places.large, violation));
-        }
-        if let Some((place, violation)) = found {
+        if let Some((place, violation)) = self.find(places, &changed, &mut known, interrupt)? {
             let by = format!("{} on {} in {} steps", violation.rule, place.name, violation.choices.len());
             let recording = self.record(&changed, place, &violation)?;
             return Ok(Judged { recording, ..is(true, false, by) });
@@ -387,6 +373,25 @@ impl Mutants {
         };
         let text = known.text() + overruled;
         Ok(is(false, known.open.is_none(), text))
+    }
+
+    /// Looks for what is wrong with a mutant: on all shapes, then at random on a larger machine.
+    fn find<'a>(
+        &self,
+        places: &'a Places,
+        changed: &Changed<'_>,
+        known: &mut Known,
+        interrupt: &Interrupt,
+    ) -> Result<Option<(&'a Place, Violation)>, Trouble> {
+        for shape in &places.shapes {
+            if let Some(violation) = self.look(shape, changed, known, interrupt)? {
+                return Ok(Some((&shape.place, violation)));
+            }
+        }
+        let system = changed.on(&places.large)?;
+        let limits = random::Limits { steps: STEPS, seed: SEED, memory: MEMORY, threads: 1 };
+        let outcome = random::walk(&system, limits, |_| !interrupt.is_raised());
+        Ok(outcome.violations.into_iter().next().map(|violation| (&places.large, violation)))
     }
 
     /// Looks at a mutant on a shape: what is wrong with it there, or what is known of it now.

@@ -19,8 +19,10 @@ pub fn carry_out(look: &Look) -> Ended {
             Picked::Open(scenario) => {
                 let changes = Changes::default();
                 let target = Target { scenario, machine: None, trace_format: None, changes };
-                if let Left::For(status) = on_screen(open(&target)?.0, settings.clone(), None)? {
-                    return Ok(status);
+                match on_screen(open(&target)?.0, settings.clone(), None)? {
+                    Left::For(status) => return Ok(status),
+                    Left::ByUser { is_told: true } => picker.told(&target.scenario),
+                    Left::ByUser { is_told: false } => {}
                 }
             }
         }

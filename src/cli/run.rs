@@ -81,7 +81,7 @@ a buffer at the other end)
   LINK.data_bytes, .coherence_bytes, .coherence_share; network.*   data without headers; messages that are neither \
 requests nor carry data; the second over the first, which may be more than 1 (UMH, section 6.1.4). network.* counts once what \
 goes through a switch, over two links
-  MEMORY.dram.*, levels.LEVEL.dram.*   row_hits row_misses row_conflicts directory_accesses (always reopen their row; of all these \
+  MEMORY.dram.*, levels.LEVEL.dram.*   row_hits row_misses row_conflicts directory_accesses (reopen their row, always_reopen; of all these \
 each bank's piece of a request counts) row_hit_rate reads writes (requests) bytes queue_high_water busy_cycles
   sync.*   fence_cycles barrier_cycles spin_cycles exclusive_accesses exclusive_cycles flush_cycles flush_bytes
   tasks.ID.cycles, .accesses (performed), .l1_share (of them, hits in their own L1), .mean_cycles (of an access)   programs, \
@@ -172,6 +172,7 @@ impl Run {
         let interrupt = Interrupt::install()?;
         let work = self.open(&interrupt)?;
         let prepared = work.prepare()?;
+        work::tell_left_out(prepared.left_out.as_deref());
         let begun = prepared.machine.clone();
         let (seed, workload) = (prepared.blueprint.seed, prepared.blueprint.workload.clone());
         let machine = work.machine_name(&prepared);
@@ -288,6 +289,7 @@ impl Run {
             about: about_work.as_deref(),
             file: &work.scenario.source().name,
             about_machine: about,
+            changes: &work.options.set,
         };
         let mut text = summary::text(done, machine, heading);
         if self.stop.is_some() && done.stopped_at.is_none() {

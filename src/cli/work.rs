@@ -90,6 +90,12 @@ impl Work {
     /// # Errors
     /// If there is no such thing, it cannot be read, or a trace comes without a machine.
     pub fn open(target: &Target, interrupt: &Interrupt) -> Result<Self> {
+        let mut work = Self::opened(target, interrupt)?;
+        work.options.may_leave_out = true;
+        Ok(work)
+    }
+
+    fn opened(target: &Target, interrupt: &Interrupt) -> Result<Self> {
         let path = Path::new(&target.scenario);
         // What is called one is one, if only a damaged one: reading it says how.
         let is_called_so = path.extension().is_some_and(|ending| ending == "rec") && path.is_file();
@@ -319,6 +325,7 @@ fn options(changes: &Changes) -> Result<(Vec<String>, Options)> {
         trace_from: None,
         inputs: Vec::new(),
         first_pass: FirstPass::default(),
+        may_leave_out: false,
     };
     Ok((scenario, options))
 }
@@ -334,17 +341,19 @@ fn shown() -> impl Fn(EventNumber) -> bool + Send + Sync {
     }
 }
 
+/// Says why the story of a scenario and what it expects are left out, if they are.
+pub fn tell_left_out(why: Option<&Diagnostic>) {
+    if let Some(why) = why {
+        say("warning: the story and what is expected is left out, since it is about another protocol:");
+        say(why);
+    }
+}
+
 /// Says which of a scenario's own tables `umscope check` refuses. It runs all the same, for what comes of them. What cannot be
 /// found or read is complained of when the machine is built.
 pub fn doubt(scenario: &Scenario, options: &Options) {
-    for table in scenario.own_tables(options).unwrap_or_default() {
-        let Ok((_, faults)) = config::protocol::examine(&table) else { continue };
-        let Some(first) = faults.errors.first() else { continue };
-        let more = match faults.errors.len() {
-            1 => String::new(),
-            count => format!(" (the first of {count} faults)"),
-        };
-        warn(&table, first, &format!("{more}; `umscope check` tells more"));
+    for (table, faults) in scenario.table_faults(options) {
+        faults.error_told(&table).iter().for_each(say);
     }
 }
 
@@ -352,16 +361,9 @@ pub fn doubt(scenario: &Scenario, options: &Options) {
 /// carries out in another way.
 pub fn doubt_tables(scenario: &Scenario, options: &Options) {
     doubt(scenario, options);
-    for table in scenario.own_tables(options).unwrap_or_default() {
-        let Ok((_, faults)) = config::protocol::examine(&table) else { continue };
-        faults.warnings.iter().for_each(|warning| warn(&table, warning, ""));
+    for (table, faults) in scenario.table_faults(options) {
+        faults.warnings_told(&table).iter().for_each(say);
     }
-}
-
-fn warn(table: &Source, fault: &Diagnostic, more: &str) {
-    let place = fault.position().map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
-    let message = fault.message.trim_start_matches("warning: ");
-    say(format_args!("warning: {}{place}: {message}{more}", table.name));
 }
 
 /// What `--where` asks for.

@@ -159,6 +159,12 @@ pub(super) fn paths(name: &str, relative_to: Option<&Path>) -> impl Iterator<Ite
     folders.flat_map(move |folder| [folder.join(name), folder.join(format!("{name}.toml"))])
 }
 
+/// Whether this is the whole name of a bundled file.
+#[must_use]
+pub fn is_bundled(kind: Kind, name: &str) -> bool {
+    kind.bundled().iter().any(|(found, _)| found == name)
+}
+
 /// Finds the file that `name` is a path to (from `relative_to`, else from the current folder) or the bundled name
 /// of. `.toml` may be left out. A file on disk wins over a bundled one. The workloads of papers are found like bundled scenarios.
 ///
@@ -167,10 +173,14 @@ pub(super) fn paths(name: &str, relative_to: Option<&Path>) -> impl Iterator<Ite
 pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found> {
     let bare = kind.bare(name);
     let bundled = kind.bundled();
-    let is_bundled = bundled.iter().any(|(found, _)| found == name);
+    let is_bundled = is_bundled(kind, name);
     for path in paths(name, relative_to) {
         if path.exists() && !path.is_dir() {
             let source = read_text(&path, TEXT_LIMIT)?;
+            // A shell that writes what is bundled to a file of that name has emptied it before it is read.
+            if is_bundled && source.text.is_empty() {
+                continue;
+            }
             if source.text.starts_with(RECORDING) {
                 let message = format!("this is a recording, not a {}", kind.name());
                 return fail(Diagnostic::new(message).of(&source).expected(keys_of(kind)));

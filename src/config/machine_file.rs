@@ -239,7 +239,7 @@ pub struct DramFile {
     pub bus: Option<At<Size>>,
     /// Bytes that an access moves at least, a power of two from 1 B to 4 KiB. Default: "1 B".
     pub access: Option<At<Size>>,
-    /// Every access closes the row and opens its own (UMH, section 5.4).
+    /// Every access closes the row and opens its own (UMH, section 5.4). Default: true of the memory of a GPU, false of the host's.
     pub always_reopen: Option<bool>,
     /// How the controller orders its requests. Default: "in-order".
     pub scheduler: Option<DramScheduler>,

@@ -20,7 +20,7 @@ mod protocol_file;
 mod quantity;
 
 pub use document::Document;
-pub use library::{Entry, Kind, RECORDING, find, kind_of, list};
+pub use library::{Entry, Kind, RECORDING, find, is_bundled, kind_of, list};
 pub use machine_file::{MachineChoice, MachineFile};
 pub use shelf::{Kept, Shelf};
 

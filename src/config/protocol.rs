@@ -1,10 +1,12 @@
 //! From a protocol file to a table: letters, cells, rules and merges checked, with places inside the cells.
 
 mod faults;
+mod places;
 
 use std::ops::Range;
 
 pub use faults::Faults;
+pub use places::{Place, Places};
 
 use super::cell::{self, letters};
 use super::document::{At, Document};
@@ -308,7 +310,8 @@ impl<'a> Reader<'a> {
                 format!("no rule in [directory] answers the request {name}")
             };
             let complaint = self.document.complain(Some(&last.unwrap_or(place)), message);
-            return fail(complaint.expected(format!("{name} = [..., {}]", any_case(request, table))));
+            let rule = any_case(request, cell.next, table);
+            return fail(complaint.expected(format!("{name} = [..., {rule}]")));
         }
         let exclusive = match cell.next {
             Next::To(state) => table.is_exclusive(state),
@@ -380,10 +383,12 @@ fn contradiction(state: State, word: &str, before: &[&str]) -> Option<(String, &
 }
 
 /// A rule that answers a request in any case.
-fn any_case(request: MessageKind, table: &Table) -> String {
+fn any_case(request: MessageKind, next: Next, table: &Table) -> String {
     let wants_exclusive = request == MessageKind::Write;
     let fits = |row: &&Row| row.state != State::I && row.exclusive == wants_exclusive;
-    let state = table.rows.iter().filter(fits).max_by_key(|row| row.owner == wants_exclusive);
+    let asked = |row: &&Row| matches!(next, Next::To(state) if state == row.state);
+    let rows = || table.rows.iter().filter(fits);
+    let state = rows().find(asked).or_else(|| rows().max_by_key(|row| row.owner == wants_exclusive));
     let grant = state.map_or(if wants_exclusive { 'M' } else { 'S' }, |row| row.state.letter());
     let probe = if wants_exclusive { "probe = \"write others\", " } else { "" };
     format!("{{ {probe}grant = \"{grant}\" }}")

@@ -7,7 +7,7 @@ use super::question::Asked;
 use super::subject::Subject;
 use crate::machine::StepOutcome;
 use crate::model::component::Components;
-use crate::model::record::Record;
+use crate::model::record::{Record, RecordId};
 use crate::model::time::EventNumber;
 use crate::scenario::{Checker, Ended, Expectation, Moment, Narrator, Told};
 
@@ -32,6 +32,8 @@ pub struct Lesson {
     listens: bool,
     /// What was said, by event, ascending.
     said: Vec<(EventNumber, usize)>,
+    /// The records that this was said of, ascending.
+    remarked: Vec<RecordId>,
     /// What the event that was looked at last has shown to be due before it.
     early: Vec<usize>,
     settled: Vec<Option<EventNumber>>,
@@ -64,6 +66,7 @@ impl Lesson {
         let mut lesson = Self {
             told: narrator.begin(),
             said: Vec::new(),
+            remarked: Vec::new(),
             early: Vec::new(),
             settled: vec![None; checker.expectations().len()],
             narrator,
@@ -163,6 +166,7 @@ impl Lesson {
             // At the end of a run there may be records without an event.
             let is_early = self.narrator.is_early(due.say) && outcome == StepOutcome::Ran;
             self.say(event - EventNumber::from(is_early), due.say);
+            self.remarked.extend(due.record.filter(|_| !is_early));
             self.early.extend(is_early.then_some(due.say));
         }
         self.checker.observe(machine, records);
@@ -201,6 +205,12 @@ impl Lesson {
     pub fn said_at(&self, event: EventNumber) -> impl Iterator<Item = usize> + '_ {
         let from = self.said.partition_point(|(at, _)| *at < event);
         self.said.iter().skip(from).take_while(move |(at, _)| *at == event).map(|(_, say)| *say)
+    }
+
+    /// The records of `event` of which something is said.
+    pub fn remarked(&self, event: EventNumber) -> impl Iterator<Item = RecordId> + '_ {
+        let from = self.remarked.partition_point(|record| record.event < event);
+        self.remarked.iter().skip(from).copied().take_while(move |record| record.event == event)
     }
 
     /// Whether something is said at `event` about what comes next.

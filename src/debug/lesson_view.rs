@@ -23,6 +23,7 @@ impl Session {
         Some(View {
             step: (lesson.said_until(event).count(), lesson.says()),
             said: story(lesson, event),
+            remarked: lesson.remarked(event).collect(),
             question: question(lesson, event),
             score: lesson.score(event),
             // What is still to be decided would give the answers away.

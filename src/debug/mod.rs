@@ -1,6 +1,7 @@
 //! The debugger without a screen: a machine on its timeline, verbs in both directions, breakpoints, commands, the
 //! console, and the engine thread that serves a screen with frames.
 
+pub mod blame;
 pub mod bookmark;
 pub mod branch;
 mod branching;

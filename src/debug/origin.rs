@@ -392,7 +392,7 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
     fn an_access_by_hand_has_no_warp() {
         let mut session = bundled("umh/fig5-b1", &Options::default());
         let lines = execute(&mut session, "fork choose load gpu0.cu0 0x2000 4").stop.unwrap();
-        let text = lines.lines(session.machine().components()).join("\n");
+        let text = lines.lines(session.machine()).join("\n");
         assert!(text.contains("issue") && text.contains("load 0x2000"), "{text}");
         assert!(!text.contains("warp"), "{text}");
     }

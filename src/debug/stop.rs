@@ -3,15 +3,19 @@
 use super::breakpoint::{Breakpoints, Trip, Tripped};
 use super::describe;
 use super::frame::session::{Stop as StopView, Tone};
+use super::frame::text::unrecorded;
 use super::lesson::Lesson;
 use super::timeline::Timeline;
 use crate::machine::Machine;
-use crate::model::component::Components;
+use crate::model::inspect::Inspect;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
 
 /// The command that tells why nothing can move; the screen names its key instead.
 pub const DEADLOCK_TELLS: &str = "deadlock tells why";
+
+/// The command that tells what led to a broken rule; the same.
+pub const WHY_TELLS: &str = "why tells what led to it";
 
 /// Why a movement ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,7 +167,7 @@ impl Reason {
             Self::Watchpoint { id, text, before, after } => {
                 format!("watchpoint {id}, {text}: {before} > {after}")
             }
-            Self::Violation { rule, text } => format!("violation of {rule}: {text}"),
+            Self::Violation { rule, text } => format!("violation of {rule}: {text} ({WHY_TELLS})"),
             Self::Found(text) => format!("found: {text}"),
             Self::Differs => {
                 "this is not the state that was recorded here: umscope replay tells from where on it differs"
@@ -227,17 +231,14 @@ impl Reason {
     }
 }
 
-/// What is told of an event that makes no record.
-pub const UNRECORDED: &str =
-    "Nothing is recorded of this event: a unit tried in vain, or a part of a page was read or written";
-
 /// Most records told at a stop.
 const TOLD: usize = 12;
 
 impl Stop {
     /// The lines that the console prints, the displays aside: why, the records, the position.
     #[must_use]
-    pub fn lines(&self, components: &Components) -> Vec<String> {
+    pub fn lines(&self, machine: &dyn Inspect) -> Vec<String> {
+        let components = machine.components();
         // What a lesson says of an event follows what it was.
         let (told, why): (Vec<_>, Vec<_>) = self.reasons.iter().partition(|reason| reason.is_lesson());
         let sentences = |reasons: Vec<&Reason>| -> Vec<String> {
@@ -245,8 +246,9 @@ impl Stop {
         };
         let mut lines = sentences(why);
         lines.extend(self.records.iter().take(TOLD).map(|record| describe::log_line(record, components)));
-        if self.records.is_empty() && self.event > 0 && self.reasons == [Reason::Arrived] {
-            lines.push(UNRECORDED.to_owned());
+        let is_here = self.event > 0 && machine.event() == self.event;
+        if self.records.is_empty() && is_here && self.reasons == [Reason::Arrived] {
+            lines.push(unrecorded(machine));
         }
         if self.records.len() > TOLD {
             lines.push(format!("... and {} more; log shows them", self.records.len() - TOLD));

@@ -231,9 +231,7 @@ impl Travel {
                 self.tell_early(timeline, stops, &mut early);
             }
             if !early.is_empty() && !self.passes() {
-                let to = timeline.event() - 1;
-                self.phase = Phase::Moving { to, cause: Cause::Tripped(early.into_iter().collect()) };
-                return None;
+                return self.go(timeline.event() - 1, Cause::Tripped(early.into_iter().collect()));
             }
             let mut stopped = Vec::new();
             if self.stops {
@@ -243,18 +241,7 @@ impl Travel {
                 stopped = stops.charge(&trips);
             }
             if outcome != StepOutcome::Ran {
-                // Some checks are made at the end only.
-                let is_failure =
-                    |trip: &Trip| matches!(trip.of, Tripped::Violation | Tripped::Expectation(_));
-                let failed = end_is_new && stopped.iter().any(is_failure);
-                return match self.goal {
-                    // Whoever asks what came of an event wants to stay there if nothing did.
-                    Goal::Effect(event) if !failed => {
-                        self.phase = Phase::Moving { to: event, cause: Cause::NoEffect };
-                        None
-                    }
-                    _ => Some(if failed { Cause::Tripped(stopped) } else { Cause::End(outcome) }),
-                };
+                return self.end(outcome, end_is_new, stopped);
             }
             let goal = self.goal.holds(before, timeline.machine(), &records.list);
             if records.on {
@@ -271,6 +258,24 @@ impl Travel {
             }
         }
         None
+    }
+
+    /// Goes to an event next, for a reason that is told there.
+    fn go(&mut self, to: u64, cause: Cause) -> Option<Cause> {
+        self.phase = Phase::Moving { to, cause };
+        None
+    }
+
+    /// Why a run stops where nothing happens any more. Some checks are made at the end only.
+    fn end(&mut self, outcome: StepOutcome, is_new: bool, stopped: Vec<Trip>) -> Option<Cause> {
+        let is_failure = |trip: &Trip| matches!(trip.of, Tripped::Violation | Tripped::Expectation(_));
+        let failed = is_new && stopped.iter().any(is_failure);
+        match self.goal {
+            _ if failed => Some(Cause::Tripped(stopped)),
+            // Whoever asks what came of an event wants to stay there if nothing did.
+            Goal::Effect(event) => self.go(event, Cause::NoEffect),
+            _ => Some(Cause::End(outcome)),
+        }
     }
 
     /// Whether a stop is one of those that a counted run passes.

@@ -15,6 +15,7 @@ use crate::machine::{Machine, StepOutcome};
 use crate::model::inspect::TransactionView;
 use crate::model::message::TxnNumber;
 use crate::model::record::{Record, What};
+use crate::scenario::curriculum;
 
 /// Events of a transaction's journey that are looked at, at most.
 const JOURNEY: u64 = 1 << 14;
@@ -46,6 +47,7 @@ impl Session {
             protocol,
             components: Arc::new(self.machine().components().clone()),
             commands: command::ALL.iter().map(command_info).collect(),
+            next: curriculum::next(&self.name),
         }
     }
 

@@ -338,7 +338,7 @@ impl Session {
     /// What a console tells of a stop: where nothing can move, who waits for whom, unless that is to be found.
     #[must_use]
     pub fn stop_lines(&self, stop: &Stop) -> Vec<String> {
-        let mut lines = stop.lines(self.machine().components());
+        let mut lines = stop.lines(self.machine());
         if stop.reasons.contains(&Reason::Stuck) && stop.event == self.event() && !self.is_hunting() {
             let found = self.machine().machine().and_then(diagnose);
             lines.extend(found.iter().flat_map(Diagnosis::chain));

@@ -57,24 +57,30 @@ fn check_tracked(wiring: &Wiring<'_>) -> Result<()> {
     Err(Box::new(Diagnostic::new(text).expected(expected)))
 }
 
+/// Whether its states are all that there is to a machine: no pages that move, and no fault that strikes by number.
+fn check_explorable(machine: &Machine) -> Result<()> {
+    if machine.page_size().is_some() {
+        let text = "its pages move, are copied or change, which is not explored";
+        let expected =
+            "--hold 1, which does the work of the scenario with events held back; or umscope stress";
+        return Err(Box::new(Diagnostic::new(text).expected(expected)));
+    }
+    let Some(fault) = machine.idle_faults().into_iter().find(|fault| fault.number().is_some()) else {
+        return Ok(());
+    };
+    let text = format!(
+        "{} strikes once in a run, by its number: an exploration, which goes through all runs at once, has no first",
+        fault.name()
+    );
+    let expected = "a fault of nodes, such as no-grant-ack, or `umscope run` with this --fault";
+    Err(Box::new(Diagnostic::new(text).expected(expected)))
+}
+
 impl System {
     /// # Errors
     /// If the machine or the alphabet is too large to be explored, keeps no values, or has a fault that strikes by number.
     pub fn new(machine: &Machine, alphabet: &Alphabet) -> Result<Self> {
-        if machine.page_size().is_some() {
-            let text = "its pages move, are copied or change, which is not explored";
-            let expected =
-                "--hold 1, which does the work of the scenario with events held back; or umscope stress";
-            return Err(Box::new(Diagnostic::new(text).expected(expected)));
-        }
-        if let Some(fault) = machine.idle_faults().into_iter().find(|fault| fault.number().is_some()) {
-            let text = format!(
-                "{} strikes once in a run, by its number: an exploration, which goes through all runs at once, has no first",
-                fault.name()
-            );
-            let expected = "a fault of nodes, such as no-grant-ack, or `umscope run` with this --fault";
-            return Err(Box::new(Diagnostic::new(text).expected(expected)));
-        }
+        check_explorable(machine)?;
         let wiring = machine.wiring();
         check_tracked(&wiring)?;
         let smallest = wiring.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
@@ -86,7 +92,6 @@ impl System {
         check_size(&wiring, &bytes, &lines, machine)?;
         let leaves = wiring.nodes.iter().filter(|node| node.config.role == Role::Leaf);
         let values = leaves.clone().all(|node| is_coherent(node) || node.config.table.uncached.is_some());
-        let index = |id: ComponentId| wiring.nodes.iter().position(|node| node.id() == id);
         let names = machine.components().clone();
         let mut system = Self {
             lanes: lanes(&wiring),
@@ -103,31 +108,31 @@ impl System {
             names,
             symmetries: Vec::new(),
         };
-        system.nodes = wiring
-            .nodes
-            .iter()
-            .enumerate()
-            .map(|(number, node)| {
-                let parent = |line: &Address| {
-                    let parent = index(node.config.parent(*line, wiring.homes)?)?;
-                    let place = wiring.nodes.get(parent)?.config.child(node.id())?;
-                    Some((parent as u8, place as u8))
-                };
-                NodeShape {
-                    id: node.id(),
-                    role: node.config.role,
-                    template: node.emptied(),
-                    parents: system.lines.iter().map(parent).collect(),
-                    deeds: system.deeds(&wiring, number, alphabet),
-                    is_tracked: node.config.is_tracked(),
-                    is_checked: is_coherent(node),
-                    performs: !hands_on(node),
-                    is_exact: is_exact(&wiring, node),
-                }
-            })
-            .collect();
+        let nodes = wiring.nodes.iter().enumerate();
+        system.nodes = nodes.map(|(number, node)| system.shape(&wiring, (number, node), alphabet)).collect();
         system.symmetries = symmetry::find(&system.nodes, &system.lanes, system.names.len());
         Ok(system)
+    }
+
+    /// What of a node stays the same in all states.
+    fn shape(&self, wiring: &Wiring<'_>, (number, node): (usize, &Node), alphabet: &Alphabet) -> NodeShape {
+        let index = |id: ComponentId| wiring.nodes.iter().position(|node| node.id() == id);
+        let parent = |line: &Address| {
+            let parent = index(node.config.parent(*line, wiring.homes)?)?;
+            let place = wiring.nodes.get(parent)?.config.child(node.id())?;
+            Some((parent as u8, place as u8))
+        };
+        NodeShape {
+            id: node.id(),
+            role: node.config.role,
+            template: node.emptied(),
+            parents: self.lines.iter().map(parent).collect(),
+            deeds: self.deeds(wiring, number, alphabet),
+            is_tracked: node.config.is_tracked(),
+            is_checked: is_coherent(node),
+            performs: !hands_on(node),
+            is_exact: is_exact(wiring, node),
+        }
     }
 
     fn deeds(&self, wiring: &Wiring<'_>, number: usize, alphabet: &Alphabet) -> Vec<Deed> {

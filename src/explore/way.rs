@@ -62,7 +62,8 @@ impl Worker<'_> {
         match one {
             Move::Deliver(lane) => {
                 let shape = self.system.lanes.get(lane as usize)?;
-                let network = self.head(state, lane as usize)?.network;
+                // A fault may have put a message into another lane than its own.
+                let network = shape.network.or_else(|| Some(self.head(state, lane as usize)?.network))?;
                 let id = |node: u8| Some(self.system.nodes.get(node as usize)?.id);
                 Some(Choice::Deliver { from: id(shape.from)?, to: id(shape.to)?, network })
             }

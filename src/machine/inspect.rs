@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::Machine;
 use super::build::SAMPLE_CYCLES;
 use super::paging::view_tlb;
+use super::queue::Event;
 use super::tasks::operation;
 use super::why::bytes_text;
 use crate::model::access::AccessKind;
@@ -28,6 +29,7 @@ use crate::model::warp::WarpState;
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Channel, Place};
 use crate::parts::link::Link;
+use crate::parts::port::LaneKey;
 use crate::protocol::node::{CellSums, Node, Role};
 
 impl Machine {
@@ -380,6 +382,34 @@ impl Inspect for Machine {
 
     fn smallest_block(&self) -> u32 {
         self.fixed.smallest_block
+    }
+
+    fn last_deed(&self) -> Option<String> {
+        let name = |id: ComponentId| self.fixed.components.path(id);
+        let node = |index: u32| self.nodes.get(index as usize).map(|node| name(node.id()));
+        let end = |key: LaneKey, is_sender: bool| {
+            let channel = self.channels.get(key.channel as usize)?;
+            node(if is_sender { channel.from } else { channel.to } as u32)
+        };
+        Some(match self.last? {
+            Event::Deliver(key) => format!("{} could not take a message that has come", end(key, false)?),
+            Event::Port(index) => format!("{} looked for a message that it can take", node(index)?),
+            Event::Cross(key) => format!("a message to {} came to the switch", end(key, false)?),
+            Event::Leave(key) => {
+                format!("{} was done with what it sends, and looked for room", end(key, true)?)
+            }
+            Event::Wire(link) => {
+                let link = self.fixed.visible_links.get(link as usize)?.as_ref();
+                format!("{} became free", link.map_or("a link", |link| name(link.0)))
+            }
+            Event::Agent(agent) => {
+                format!("{} looked for something to issue", name(self.agents.get(agent as usize)?.config.id))
+            }
+            Event::Task(task) => format!("task {} was to start", task + 1),
+            Event::Memory(index) => format!("the controller of {} looked for an access", node(index)?),
+            Event::Paging(gpu) => format!("the paging of gpu{gpu} looked for what is due"),
+            Event::Copies(gpu) => format!("the copies of gpu{gpu} read or wrote a part of a page"),
+        })
     }
 
     fn page_size(&self) -> Option<u32> {

@@ -92,7 +92,7 @@ pub use order::Wiring;
 use paging::Paging;
 use plan::Plan;
 pub use plan::{Change, Planned};
-use queue::Queue;
+use queue::{Event, Queue};
 pub use sizes::Storage;
 use synchronise::{Awaited, Reach};
 use tags::CachedMemories;
@@ -262,6 +262,8 @@ pub struct Machine {
     txns_made: u64,
     now: Tick,
     event: EventNumber,
+    /// What the last event of the queue was.
+    last: Option<Event>,
     checker: Option<Checker>,
     violations: Vec<Violation>,
     /// Messages sent and their bytes, by kind.

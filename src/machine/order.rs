@@ -1,6 +1,7 @@
 //! The machine without its clock: what is connected with what, and what could happen next if any order were allowed.
 
 use super::queue::Event;
+use super::transport::lane_network;
 use super::{Machine, Transaction};
 use crate::model::access::Access;
 use crate::model::address::{Address, Range};
@@ -60,7 +61,7 @@ impl Machine {
             .map(|(_, message)| Choice::Deliver {
                 from: message.from,
                 to: message.to,
-                network: message.kind.network(),
+                network: lane_network(message, &self.fixed.faults),
             })
             .collect()
     }
@@ -118,8 +119,7 @@ impl Machine {
         let (from, to) = (self.node_of(from)?, self.node_of(to)?);
         let index = self.channels.iter().position(|channel| (channel.from, channel.to) == (from, to))?;
         let channel = self.channels.get(index)?;
-        // A fault may have put it into another lane than its own.
-        let is_it = |message: &Message| message.kind.network() == network;
+        let is_it = |message: &Message| lane_network(message, &self.fixed.faults) == network;
         let mut lanes = 0..channel.lanes.len();
         let lane = lanes.find(|lane| channel.oldest(*lane).is_some_and(is_it))?;
         if !self.can_take(to, channel.oldest(lane)?) {

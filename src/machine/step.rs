@@ -82,6 +82,7 @@ impl Machine {
                 event => self.handle(event, out),
             };
             if handled == Handled::Yes {
+                self.last = Some(event);
                 self.sample_ways(out);
                 self.check_event(out);
             } else {

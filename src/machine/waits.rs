@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Machine, Transaction};
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
-use crate::model::message::{MessageKind, Network, TxnNumber};
+use crate::model::message::{Message, MessageKind, Network, TxnNumber};
 use crate::model::time::Tick;
 use crate::model::wait::{Doing, Party, Wait};
 use crate::model::warp::WarpState;
@@ -133,22 +133,17 @@ impl Machine {
                 {
                     wait(to, text, None, None);
                 }
-                for number in &warp.waits {
-                    let ended = Party::WakeUp(agent.config.id, slot);
-                    let Some(txn) = in_flight.get(number) else {
+                for &number in &warp.waits {
+                    let Some(txn) = in_flight.get(&number) else {
                         let text = format!("waits for transaction {}, which has ended", number.0);
-                        wait(ended, text, None, Some(*number));
+                        wait(Party::WakeUp(agent.config.id, slot), text, None, Some(number));
                         continue;
                     };
-                    let block = txn.range.start.block(l1.config.block);
-                    let text = format!(
-                        "waits for its {} of {} (transaction {})",
-                        txn.name(),
-                        txn.range.start,
-                        number.0
-                    );
+                    let (name, start) = (txn.name(), txn.range.start);
+                    let block = start.block(l1.config.block);
+                    let text = format!("waits for its {name} of {start} (transaction {})", number.0);
                     let to = Party::Block { at: l1.id(), block, doing: access_stand(l1, block) };
-                    wait(to, text, Some(block), Some(*number));
+                    wait(to, text, Some(block), Some(number));
                 }
             }
             // Units are never held for long.
@@ -221,15 +216,25 @@ impl Machine {
         }
         let (Some(receiver), from) = (self.nodes.get(channel.to), head.from) else { return };
         let party = self.party_of(from, head.to, lane);
-        let path = |id: ComponentId| self.fixed.components.path(id);
-        let head_text =
-            format!("has {} for block {} at its head, which", a(head.kind.name()), head.range.start);
-        let mut wait = |to: Party, why: String| {
-            let text = format!("{head_text} {why}");
+        let untaken = format!(
+            "has {} for block {} at its head, which {} does not take before",
+            a(head.kind.name()),
+            head.range.start,
+            self.fixed.components.path(head.to)
+        );
+        let mut wait = |to: Party, what: &str| {
+            let text = format!("{untaken} {what}");
             let (since, block, txn, event) = (*ready, Some(head.range.start), head.number, Some(head.cause));
             edges.push(Wait { from: party, to, text, since, block, txn, event });
         };
-        let out = self.fixed.out.get(channel.to).into_iter().flatten();
+        self.onward_waits(channel.to, head, &mut wait);
+        receiver_waits(receiver, head, &mut wait);
+    }
+
+    /// What the receiver of `head` has no room to send on.
+    fn onward_waits(&self, receiver: usize, head: &Message, wait: &mut impl FnMut(Party, &str)) {
+        let Some(node) = self.nodes.get(receiver) else { return };
+        let out = self.fixed.out.get(receiver).into_iter().flatten();
         for out in out.filter_map(|&index| self.channels.get(index as usize)) {
             for (lane, queue) in out.lanes.iter().enumerate() {
                 let Some(next) = self.nodes.get(out.to) else { continue };
@@ -237,38 +242,34 @@ impl Machine {
                     || head.kind.network() == Network::Request
                     || (head.kind.network() == Network::Probe && lane != Network::Request as usize);
                 if queue.full && counts && !may_leave(queue) {
-                    let to = self.party_of(receiver.id(), next.id(), lane);
-                    let why = format!(
-                        "{} does not take before it has room towards {}",
-                        path(head.to),
-                        path(next.id())
-                    );
-                    wait(to, why);
+                    let to = self.party_of(node.id(), next.id(), lane);
+                    wait(to, &format!("it has room towards {}", self.fixed.components.path(next.id())));
                 }
             }
         }
-        if let Some(lack) = receiver.lack(head) {
-            let room = match lack {
-                Lack::PendingQueue => "its pending queue has room",
-                Lack::Scoreboard => "its scoreboard has room",
-            };
-            wait(Party::Mshrs(receiver.id()), format!("{} does not take before {room}", path(head.to)));
-            return;
-        }
-        if head.kind.network() == Network::Request && !receiver.accepts(head) {
-            wait(
-                Party::Mshrs(receiver.id()),
-                format!("{} does not take before it has a free MSHR", path(head.to)),
-            );
-        }
-        if !receiver.sinks(head) {
-            let block = head.range.start.block(receiver.config.block);
-            for stand in receiver.stands_at(block) {
-                if matches!(stand.doing, Doing::Serves | Doing::Evicts) {
-                    let to = Party::Block { at: receiver.id(), block: stand.block, doing: stand.doing };
-                    wait(to, format!("{} does not take before it has done with the block", path(head.to)));
-                }
-            }
+    }
+}
+
+/// What the receiver of `head` lacks itself, or has to end first.
+fn receiver_waits(receiver: &Node, head: &Message, wait: &mut impl FnMut(Party, &str)) {
+    let at = receiver.id();
+    if let Some(lack) = receiver.lack(head) {
+        let room = match lack {
+            Lack::PendingQueue => "its pending queue has room",
+            Lack::Scoreboard => "its scoreboard has room",
+        };
+        wait(Party::Mshrs(at), room);
+        return;
+    }
+    if head.kind.network() == Network::Request && !receiver.accepts(head) {
+        wait(Party::Mshrs(at), "it has a free MSHR");
+    }
+    if !receiver.sinks(head) {
+        let block = head.range.start.block(receiver.config.block);
+        let stands = receiver.stands_at(block).into_iter();
+        for stand in stands.filter(|stand| matches!(stand.doing, Doing::Serves | Doing::Evicts)) {
+            let to = Party::Block { at, block: stand.block, doing: stand.doing };
+            wait(to, "it has done with the block");
         }
     }
 }

@@ -19,7 +19,8 @@ use super::number::{parse_bytes, parse_number};
 /// One thing that can happen next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
-    /// The oldest message from one node to another on a virtual network is taken.
+    /// The oldest message from one node to another on a virtual network is taken: the one that carries it, which is
+    /// its own unless a fault says otherwise.
     Deliver { from: ComponentId, to: ComponentId, network: Network },
     /// A compute unit or core issues an access.
     Access { by: ComponentId, access: Access },

@@ -285,6 +285,10 @@ pub trait Inspect {
     fn smallest_block(&self) -> u32 {
         64
     }
+    /// What the last event was, in words, for where it has made no record.
+    fn last_deed(&self) -> Option<String> {
+        None
+    }
     /// Bytes of a page, if accesses of GPUs are translated: their memory is paged, or pages are taken for read-only.
     fn page_size(&self) -> Option<u32> {
         None

@@ -17,6 +17,8 @@ use crate::model::record::{FieldInfo, FieldType, KindInfo};
 pub struct Possible<'a> {
     spec: &'a MachineSpec,
     components: &'a Components,
+    /// Whether some memory controller chooses among what waits, and tells of it.
+    has_queues: bool,
 }
 
 /// The kind of record that was named before.
@@ -25,7 +27,9 @@ type Scope = Option<&'static KindInfo>;
 impl<'a> Possible<'a> {
     #[must_use]
     pub fn on(machine: &'a Machine) -> Self {
-        Self { spec: machine.spec(), components: machine.components() }
+        let components = machine.components();
+        let has_queues = components.iter().any(|(id, _)| machine.memory(id).is_some());
+        Self { spec: machine.spec(), components, has_queues }
     }
 
     /// Why no record of this machine can be meant by a filter; nothing if one may.
@@ -98,6 +102,9 @@ impl<'a> Possible<'a> {
                 has(|gpu| gpu.memory.home == GpuHome::Numa),
                 "no memory is shared between sockets (gpu.memory.home)",
             ),
+            "dram" | "activate" => {
+                (self.has_queues, "no memory has a controller with a queue (gpu.memory.dram.scheduler)")
+            }
             "tag" => (has(|gpu| gpu.tags.is_some()), "no memory has its tags in DRAM (gpu.tags)"),
             "far-fault" => (has(|gpu| gpu.paging.is_some()), "no memory is paged (gpu.paging)"),
             "page-move" => (
@@ -279,6 +286,7 @@ mod tests {
             ("way-repartition link link.*", "way-repartition records are about no link"),
             ("lane-sample block 0x1000", "lane-sample records are about no block"),
             ("tag or way-sample step keep remote 9", "no memory has its tags in DRAM"),
+            ("dram tags", "no memory has a controller with a queue"),
             ("transition page 0x3000", "the page of address 0x3000 is page 0x3"),
         ] {
             let told = why(&machine, query).unwrap_or_else(|| panic!("{query} is said to be possible"));

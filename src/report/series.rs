@@ -336,12 +336,29 @@ mod tests {
             "numa/local-phase",
             "scalegpu/burst",
             "selective/full-filter",
+            "numa/lanes-turn",
+            "baselines/redundant-copies",
+            "paging/prefetch-evicts",
         ] {
             let (columns, _) = columns(name, 200);
             for (key, values) in columns.iter().filter(|(key, _)| columns::is_sum(key)) {
                 let known: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
                 assert!(known.is_sorted(), "{name}: {key} {known:?}");
             }
+        }
+    }
+
+    /// What is counted is a sum, whatever a state elsewhere is called.
+    #[test]
+    fn what_is_counted_is_told_of_the_time_since_the_row_before() {
+        for counter in ["copies.to_host.pages", "read_only.faults.gpus", "read_only.faults.cores", "accesses"]
+        {
+            assert!(columns::is_sum(counter), "{counter}");
+        }
+        for state in
+            ["numa.gpu0.pages", "link.host.in.lanes", "remote_directory.lines", "gpu0.cu0.l1.mshrs_used"]
+        {
+            assert!(!columns::is_sum(state), "{state}");
         }
     }
 

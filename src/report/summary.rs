@@ -42,6 +42,8 @@ pub struct Heading<'a> {
     pub file: &'a str,
     /// What the machine calls itself, unless that is its name here, and its protocol.
     pub about_machine: &'a str,
+    /// What was set beside the scenario, which it may not have expected: `KEY=VALUE`.
+    pub changes: &'a [String],
 }
 
 /// The summary: a few lines with a word in front of each, and a table for each question that this machine and run raise.
@@ -56,35 +58,8 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         let _ = writeln!(text, "{about}");
     }
     text.push('\n');
-    let report = &run.report;
     let values = Values::new(&run.statistics);
-    let spent = time(machine.time_base().nanoseconds(machine.tick()));
-    line(&mut text, "machine", &format!("{} ({})", run.machine, heading.about_machine));
-    if !run.set.is_empty() {
-        let set: Vec<_> = run.set.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-        line(&mut text, "set", &set.join(", "));
-    }
-    let worked = values.get("work_cycles") as u64;
-    let rest = if worked < report.cycles {
-        format!("; the work was done at cycle {}, what the driver had begun later", grouped(worked))
-    } else {
-        String::new()
-    };
-    line(&mut text, "time", &format!("{}, {spent}{rest}", counted(report.cycles, "cycle")));
-    let work = format!("{}, {}", counted(report.accesses, "access"), counted(report.events, "event"));
-    line(&mut text, "work", &work);
-    if values.is_some("launches.cycles") {
-        let (count, cycles) = (values.count("launches.count"), values.count("launches.cycles"));
-        let flushed = if values.is_some("launches.flush_cycles") {
-            let (cycles, bytes) =
-                (values.count("launches.flush_cycles"), values.bytes("launches.flush_bytes"));
-            format!("; before them {bytes} written back, in {cycles} cycles")
-        } else {
-            String::new()
-        };
-        let before = format!("{count}, of {cycles} cycles in all before their first blocks{flushed}");
-        line(&mut text, "launches", &before);
-    }
+    overview(&mut text, run, machine, heading.about_machine);
     text.push('\n');
     let tables = [
         warps::table(machine, &values),
@@ -109,14 +84,49 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         text.push_str(&table.text());
         text.push('\n');
     }
-    line(&mut text, "digest", &digest(report.digest));
+    line(&mut text, "digest", &digest(run.report.digest));
     line(&mut text, "took", &took(run));
     text.push('\n');
-    for fault in &report.idle_faults {
+    for fault in &run.report.idle_faults {
         let _ = writeln!(text, "note: {}", idle(*fault));
     }
-    verdict(&mut text, run, heading.file);
+    verdict(&mut text, run, &heading);
     text
+}
+
+/// Of what has run, how long it took, and how much there was to do.
+fn overview(text: &mut String, run: &Run, machine: &dyn Inspect, about_machine: &str) {
+    let report = &run.report;
+    let values = Values::new(&run.statistics);
+    let spent = time(machine.time_base().nanoseconds(machine.tick()));
+    line(text, "machine", &format!("{} ({about_machine})", run.machine));
+    if !run.set.is_empty() {
+        let set: Vec<_> = run.set.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        line(text, "set", &set.join(", "));
+    }
+    let worked = values.get("work_cycles") as u64;
+    let rest = if worked < report.cycles {
+        format!("; the work was done at cycle {}, what the driver had begun later", grouped(worked))
+    } else {
+        String::new()
+    };
+    line(text, "time", &format!("{}, {spent}{rest}", counted(report.cycles, "cycle")));
+    let work = format!("{}, {}", counted(report.accesses, "access"), counted(report.events, "event"));
+    line(text, "work", &work);
+    if values.is_some("launches.cycles") {
+        line(text, "launches", &launches(&values));
+    }
+}
+
+/// What launches cost.
+fn launches(values: &Values<'_>) -> String {
+    let (count, cycles) = (values.count("launches.count"), values.count("launches.cycles"));
+    let before = format!("{count}, of {cycles} cycles in all before their first blocks");
+    if !values.is_some("launches.flush_cycles") {
+        return before;
+    }
+    let (cycles, bytes) = (values.count("launches.flush_cycles"), values.bytes("launches.flush_bytes"));
+    format!("{before}; before them {bytes} written back, in {cycles} cycles")
 }
 
 /// That an injected fault has changed nothing.
@@ -145,8 +155,8 @@ fn took(run: &Run) -> String {
 }
 
 /// How it ended and what failed.
-fn verdict(text: &mut String, run: &Run, file: &str) {
-    let report = &run.report;
+fn verdict(text: &mut String, run: &Run, heading: &Heading<'_>) {
+    let (report, file) = (&run.report, heading.file);
     if let Some(stopped) = &run.stopped_at {
         let _ = writeln!(text, "stopped at event {}, cycle {}:", report.events, grouped(report.cycles));
         let _ = writeln!(text, "{}", stopped.text.trim());
@@ -169,6 +179,10 @@ fn verdict(text: &mut String, run: &Run, file: &str) {
     }
     if let Some(more) = report.failures.len().checked_sub(FAILURES).filter(|more| *more > 0) {
         let _ = writeln!(text, "and {more} more failures");
+    }
+    if report.failures.iter().any(|failure| failure.line.is_some()) && !heading.changes.is_empty() {
+        let changes = heading.changes.join(", ");
+        let _ = writeln!(text, "note: the scenario expects this of itself as it is, not with {changes}");
     }
     if let Some(diagnosis) = &run.diagnosis {
         let _ = writeln!(text, "\n{}", diagnosis.lines().join("\n"));

@@ -129,12 +129,32 @@ pub fn place(name: &str) -> (usize, usize) {
     (nth + 1, lessons.iter().position(|known| *known == lesson).unwrap_or(lessons.len()))
 }
 
+/// The lesson that follows another one: the next of its group, or the first of the next group.
+#[must_use]
+pub fn next(name: &str) -> Option<String> {
+    let all: Vec<String> = GROUPS
+        .iter()
+        .filter_map(|group| LESSONS.iter().find(|(of, _)| of == group))
+        .flat_map(|(group, lessons)| lessons.iter().map(move |lesson| format!("{group}/{lesson}")))
+        .collect();
+    let place = all.iter().position(|lesson| lesson == name)?;
+    all.get(place + 1).cloned()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
     use crate::config::{Kind, list};
+
+    #[test]
+    fn a_lesson_is_followed_by_the_next_of_its_group_or_the_first_of_another() {
+        assert_eq!(next("umh/fig5-a").as_deref(), Some("umh/fig5-b1"));
+        assert_eq!(next("umh/table2-tour").as_deref(), Some("paging/one-far-fault"));
+        assert_eq!(next("debugging/two-wait"), None);
+        assert_eq!(next("mine.toml"), None);
+    }
 
     #[test]
     fn every_bundled_group_has_its_place() {

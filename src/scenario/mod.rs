@@ -35,7 +35,7 @@ pub use choice::{meant, plain};
 pub use draft::Draft;
 pub use expectation::{Condition, Expectation, Matching, When};
 pub use exploration::Alphabet;
-pub use narration::{Ask, Due, Moment, Narrator, Say, Told};
+pub use narration::{Ask, Due, Moment, Narrator, Say, Told, UPCOMING};
 pub use prepare::{Break, CYCLES, FARTHEST, Options, Prepared, Scenario, max_cycles};
 pub use prose::flow;
 pub use runner::{Report, Runner};

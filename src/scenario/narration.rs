@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::config::document::At;
 use crate::diagnostic::Result;
-use crate::model::record::{Record, RecordId};
+use crate::model::record::{Record, RecordId, What};
 use crate::protocol::table::Table;
 use crate::query::Subject;
 
@@ -53,6 +53,9 @@ pub struct Told {
     /// For each saying the matches seen, or `None` once it is said.
     seen: Vec<Option<u64>>,
 }
+
+/// What stands before what is said of what comes next.
+pub const UPCOMING: &str = "Next: ";
 
 /// A saying that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +129,9 @@ impl Narrator {
                 }
                 Moment::After(id) => {
                     let ended = subject.is_done(id);
-                    ended.then(|| records.last().map(|record| record.id))
+                    let is_end = |record: &&Record| matches!(record.what, What::Complete { .. });
+                    let last = || records.iter().rfind(is_end).or(records.last());
+                    ended.then(|| last().map(|record| record.id))
                 }
                 Moment::At(cycle) => {
                     let there = subject.time_base().cycle(subject.tick()) >= *cycle;
@@ -169,7 +174,8 @@ pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, tables: &[Arc<Table>
     let ask = file.ask.as_ref().map(|question| ask(compiler, question, tables)).transpose()?;
     let text = flow(&file.text);
     // Else what log and panes show there would seem to be what is spoken of.
-    let text = if matches!(when, Moment::Before(..)) { format!("Next: {}", text.trim_start()) } else { text };
+    let is_early = matches!(when, Moment::Before(..));
+    let text = if is_early { format!("{UPCOMING}{}", text.trim_start()) } else { text };
     Ok(Say { when, text, ask })
 }
 

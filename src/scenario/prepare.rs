@@ -83,6 +83,8 @@ pub struct Options {
     pub inputs: Vec<(EventNumber, Input)>,
     /// Where an oracle's knowledge comes from, if the machine has one.
     pub first_pass: FirstPass,
+    /// Under another protocol, whether a story and expectations are left out that speak of what it does not have.
+    pub may_leave_out: bool,
 }
 
 /// A scenario on its machine, ready to run.
@@ -97,6 +99,15 @@ pub struct Prepared {
     pub breaks: Vec<Break>,
     /// The names that queries on this machine may use.
     pub context: Context,
+    /// Why the story and what is expected were left out, if they were.
+    pub left_out: Option<Box<Diagnostic>>,
+}
+
+/// What a scenario tells, expects and stops at.
+struct Story {
+    checker: Checker,
+    narrator: Narrator,
+    breaks: Vec<Break>,
 }
 
 /// A breakpoint that the debugger begins with.
@@ -359,15 +370,33 @@ impl Scenario {
         context
             .ids
             .extend(options.trace.iter().flat_map(|trace| &trace.tasks).map(|task| task.id.to_string()));
-        let compiler = Compiler { document: &self.document, context: &context };
+        let tables = if context.tables.is_empty() { &blueprint.tables } else { &context.tables };
+        let (story, left_out) = match self.story(&context, tables) {
+            Err(why) if options.may_leave_out && self.has_other_protocol(options) => {
+                let checker = Checker::new(Vec::new(), self.file.ends.unwrap_or_default());
+                (Story { checker, narrator: Narrator::default(), breaks: Vec::new() }, Some(why))
+            }
+            story => (story?, None),
+        };
+        let Story { checker, narrator, breaks } = story;
+        let bug = self.file.bug.as_ref().map(|at| bug::bug(at, &self.document)).transpose()?;
+        Ok(Prepared { machine, blueprint, checker, narrator, bug, breaks, context, left_out })
+    }
+
+    fn story(&self, context: &Context, tables: &[Arc<Table>]) -> Result<Story> {
+        let compiler = Compiler { document: &self.document, context };
         let expectations = self.file.expectations.iter().map(|at| compiler.expectation(at));
         let checker = Checker::new(expectations.collect::<Result<_>>()?, self.file.ends.unwrap_or_default());
-        let tables = if context.tables.is_empty() { &blueprint.tables } else { &context.tables };
         let says = self.file.says.iter().map(|at| narration::say(compiler, at, tables));
         let narrator = Narrator { says: says.collect::<Result<_>>()? };
         let breaks = self.file.breaks.iter().map(|at| stop(compiler, at)).collect::<Result<_>>()?;
-        let bug = self.file.bug.as_ref().map(|at| bug::bug(at, &self.document)).transpose()?;
-        Ok(Prepared { machine, blueprint, checker, narrator, bug, breaks, context })
+        Ok(Story { checker, narrator, breaks })
+    }
+
+    /// Whether it is tried with another protocol than its own.
+    fn has_other_protocol(&self, options: &Options) -> bool {
+        let set = options.set.iter().map(String::as_str);
+        set.chain(self.document.set_texts()).any(|text| key_of(text) == "protocol")
     }
 
     /// Runs the machine to the moment that the scenario begins at.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::config::protocol::{self, Faults};
 use crate::config::{Kept, Kind, MachineChoice, Shelf};
 use crate::diagnostic::{Result, Source};
 use crate::recording::{Input, Origin, Recording, TraceFile};
@@ -65,6 +66,13 @@ impl Scenario {
         Ok(self.shelf.brought().cloned().chain(on_disk.map(|file| file.source)).collect())
     }
 
+    /// Those, each with what is wrong with it. What cannot be found or read is complained of when the machine is built.
+    #[must_use]
+    pub fn table_faults(&self, options: &Options) -> Vec<(Source, Faults)> {
+        let tables = self.own_tables(options).unwrap_or_default().into_iter();
+        tables.filter_map(|table| protocol::examine(&table).ok().map(|(_, faults)| (table, faults))).collect()
+    }
+
     /// The machine and protocol files that it uses, without those that it brings along.
     fn files(&self, options: &Options) -> Result<Vec<Kept>> {
         let mut files = Vec::new();
@@ -122,6 +130,7 @@ impl Scenario {
             trace_from,
             inputs: recording.inputs.clone(),
             first_pass: crate::machine::FirstPass::default(),
+            may_leave_out: false,
         };
         Ok((scenario, options))
     }

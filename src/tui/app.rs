@@ -90,6 +90,8 @@ pub struct App {
     pub requests: Vec<Request>,
     /// The last wish sent.
     pub wish: Option<Wish>,
+    /// How many pieces of the story were told before the last that came: those that follow are new.
+    pub heard: usize,
     /// How many matching records the log is scrolled back.
     pub log_up: usize,
     pub quit: bool,
@@ -129,6 +131,7 @@ impl App {
             seen: Seen::default(),
             requests: Vec::new(),
             wish: None,
+            heard: 0,
             log_up: 0,
             quit: false,
             suspend: false,

@@ -1,5 +1,6 @@
 //! The picker of lessons and scenarios: type to filter, enter opens.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub struct Picker {
     /// What is looked for, once that was begun: only then `q` is a letter of it.
     filter: Option<String>,
     chosen: usize,
+    /// Lessons that were told to their end.
+    told: BTreeSet<String>,
     /// Rows of the list on the last drawing: (row on the screen, index among those that match).
     rows: Vec<(u16, usize)>,
 }
@@ -53,7 +56,7 @@ pub enum Outcome {
 const LENGTH: usize = 200;
 
 /// Rows of what is told of an entry below the list.
-const BELOW: u16 = 5;
+const BELOW: u16 = 7;
 
 /// How picking ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,6 +213,14 @@ impl Picker {
         Outcome::Open(name)
     }
 
+    /// A lesson was told to its end: the one that follows is chosen.
+    pub fn told(&mut self, name: &str) {
+        self.told.insert(name.to_owned());
+        let next = curriculum::next(name);
+        let place = next.and_then(|next| self.entries.iter().position(|entry| entry.name == next));
+        self.chosen = place.unwrap_or(self.chosen);
+    }
+
     /// Draws the picker.
     pub fn draw(&mut self, buffer: &mut Buffer, theme: &Theme) {
         let area = buffer.area;
@@ -245,6 +256,7 @@ impl Picker {
             put(x, area.height - 1, does, Role::Hint);
             x += does.width() as u16 + 2;
         }
+        put(x + 2, area.height - 1, "◆ a lesson  ✓ told to its end", Role::Dim);
         let (list, about) = places(Rect::new(area.x, area.y + 2, area.width, area.height - 3));
         canvas::frame(buffer, list, theme.style(Role::Border));
         self.list(buffer, list, theme);
@@ -265,7 +277,11 @@ impl Picker {
                 lines.push((None, folder.to_uppercase(), String::new()));
                 group = folder;
             }
-            let mark = if entry.lesson { "◆ " } else { "  " };
+            let mark = match () {
+                () if self.told.contains(&entry.name) => "✓ ",
+                () if entry.lesson => "◆ ",
+                () => "  ",
+            };
             lines.push((Some(index), format!("{mark}{name}"), entry.title.clone()));
         }
         let at = lines.iter().position(|(index, _, _)| *index == Some(self.chosen)).unwrap_or(0);
@@ -321,7 +337,9 @@ impl Picker {
         let mut lines: Vec<(String, Role)> = Vec::new();
         lines.extend(wrap(&entry.title, width).into_iter().map(|line| (line, Role::Header)));
         lines.extend(wrap(&entry.source, width).into_iter().map(|line| (line, Role::Dim)));
-        lines.push((String::new(), Role::Text));
+        if area.height > BELOW {
+            lines.push((String::new(), Role::Text));
+        }
         lines.extend(wrap(&reflow(&entry.about), width).into_iter().map(|line| (line, Role::Text)));
         for (row, (line, role)) in lines.iter().take(usize::from(area.height.saturating_sub(2))).enumerate() {
             let y = area.y + 1 + row as u16;
@@ -344,7 +362,7 @@ fn places(body: Rect) -> (Rect, Option<Rect>) {
         let about = Rect::new(list.right() - 1, body.y, body.width - list.width + 1, body.height);
         return (list, Some(about));
     }
-    if body.height < 4 * BELOW {
+    if body.height < 3 * BELOW {
         return (body, None);
     }
     let list = Rect { height: body.height - BELOW + 1, ..body };
@@ -366,7 +384,7 @@ mod tests {
             let mut buffer = Buffer::empty(area);
             picker.draw(&mut buffer, &theme);
             let at = |y: u16| buffer.cell((79, y)).map(|cell| cell.symbol().to_owned()).unwrap_or_default();
-            (at(3), at(17))
+            (at(3), at(15))
         };
         assert_eq!(signs(&mut picker), ("│".into(), "▼".into()));
         picker.walk(20);
@@ -384,11 +402,26 @@ mod tests {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 24));
         picker.draw(&mut buffer, &Theme::embedded("default").unwrap().unwrap());
         let row = |y: u16| (2..79).filter_map(|x| buffer.cell((x, y))).map(Cell::symbol).collect();
-        let rows: Vec<String> = (19..21).map(row).collect();
+        let rows: Vec<String> = (17..19).map(row).collect();
         assert_eq!(
             rows.concat().split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches(" │"),
             title
         );
+    }
+
+    #[test]
+    fn after_a_lesson_the_one_that_follows_is_chosen() {
+        let entry = |name: &str| Entry { name: name.into(), lesson: true, ..Entry::default() };
+        let mut picker = Picker::new(["umh/fig5-b1", "umh/fig5-a"].map(entry).to_vec());
+        let enter = Event::Key(KeyCode::Enter.into());
+        assert_eq!(picker.handle(&enter), Outcome::Open("umh/fig5-a".into()));
+        picker.told("umh/fig5-a");
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 24));
+        picker.draw(&mut buffer, &Theme::embedded("default").unwrap().unwrap());
+        let row =
+            |y: u16| -> String { (0..20).filter_map(|x| buffer.cell((x, y))).map(Cell::symbol).collect() };
+        assert!((2..24).any(|y| row(y).contains("✓ fig5-a")), "{:?}", row(4));
+        assert_eq!(picker.handle(&enter), Outcome::Open("umh/fig5-b1".into()));
     }
 
     #[test]

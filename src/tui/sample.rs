@@ -221,6 +221,7 @@ impl Sample {
                 command("step", "step [N]", "one event forward, or N"),
                 command("break", "break QUERY [if PREDICATE]", "stop when a record matches"),
             ],
+            next: None,
         }
     }
 
@@ -247,6 +248,7 @@ impl Sample {
                 predicted: None,
                 revealed: None,
             }),
+            remarked: Vec::new(),
             score: (1, 2),
             hides: false,
             expectations: vec![

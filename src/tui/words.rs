@@ -1,13 +1,16 @@
 //! What the debugger says with the words of commands, as the screen says it: with its keys.
 
 use crate::debug::command::GO_ON;
-use crate::debug::stop::DEADLOCK_TELLS;
+use crate::debug::stop::{DEADLOCK_TELLS, WHY_TELLS};
 
 use super::action::Action;
 use super::keymap::Keymap;
 
 /// The command behind the key that tells why nothing can move.
 pub const DEADLOCK: &str = "deadlock";
+
+/// The command that goes on to the next stop.
+pub const CONTINUE: &str = "continue";
 
 /// How it is said that a command comes later, before the command.
 pub const PUT_OFF: &str = "After this run:";
@@ -17,7 +20,8 @@ pub const PUT_OFF: &str = "After this run:";
 pub fn with_keys(text: &str, keymap: &Keymap) -> String {
     let tells = keymap.key_of_command(DEADLOCK).map(|key| format!("{key} tells why"));
     let reveals = keymap.key_of(Action::Predict).map(|key| format!("go on to see, or {key} to be told"));
-    let told = [(DEADLOCK_TELLS, tells), (GO_ON, reveals)];
+    let leads = keymap.key_of(Action::Why).map(|key| format!("{key} tells what led to it"));
+    let told = [(DEADLOCK_TELLS, tells), (WHY_TELLS, leads), (GO_ON, reveals)];
     let said = |text: String, (words, keys): (&str, Option<String>)| match keys {
         Some(keys) => text.replace(words, &keys),
         None => text,

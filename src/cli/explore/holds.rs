@@ -89,16 +89,16 @@ impl Explore {
         options: &Options,
     ) -> Result<Option<PathBuf>, Trouble> {
         let path = self.record.clone();
-        let path = path.unwrap_or_else(|| {
-            counterexample::usual_path(&self.scenario, self.tries.protocol.as_deref(), found.rule)
-        });
+        let path =
+            path.unwrap_or_else(|| counterexample::usual_path(&self.scenario, &self.tries, found.rule));
         let held = found.holds.iter().map(|hold| (hold.event, Input::Hold(hold.cycles.to_string())));
         let mut inputs = scenario.inputs(options)?;
         inputs.extend(held);
         inputs.sort_by_key(|(event, _)| *event);
         let options = Options { inputs, checks: Some(true), ..options.clone() };
         let failed = (found.rule == EXPECTATION).then_some(found.text.as_str());
-        Ok(written(counterexample::write_run(&path, scenario, (&self.scenario, &options), failed), path))
+        let told = written(counterexample::write_run(&path, scenario, (&self.scenario, &options), failed));
+        Ok(told.map(|()| path))
     }
 }
 

@@ -105,7 +105,7 @@ fn branch(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     }
 }
 
-fn list(session: &Session) -> Vec<String> {
+pub(super) fn list(session: &Session) -> Vec<String> {
     let branches = session.branches();
     let line = |branch: &crate::debug::branch::Branch| {
         let mark = if branch.number == branches.current() { '*' } else { ' ' };

@@ -38,6 +38,13 @@ pub const RELOAD: Command = Command {
         let before = count(session);
         session.restart(origin)?;
         let after = count(session);
-        Ok(Effect::SaidAndGo(vec![told(before, after)], Travel::to(event)))
+        let mut lines = vec![told(before, after)];
+        if let Some(maker) = &session.maker {
+            for (table, faults) in maker.scenario.table_faults(&maker.options) {
+                lines.extend(faults.error_told(&table));
+                lines.extend(faults.warnings_told(&table));
+            }
+        }
+        Ok(Effect::SaidAndGo(lines, Travel::to(event)))
     },
 };

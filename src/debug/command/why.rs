@@ -3,7 +3,10 @@
 use super::arguments::Word;
 use super::select::Absent;
 use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::blame::blame;
+use crate::debug::diagnosis::diagnose;
 use crate::debug::frame::focus;
+use crate::debug::frame::selection::Selection;
 use crate::debug::frame::why::first_that_waits;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
@@ -28,11 +31,22 @@ pub const WHY: Command = Command {
     run: why,
 };
 
+/// What a rule that is broken here goes back to, unless something else was picked.
+fn blamed(session: &mut Session) -> Option<Effect> {
+    let is_picked = session.selection() != Selection::default();
+    if is_picked { None } else { blame(session).map(Effect::Said) }
+}
+
 /// What stands before the number of a transaction.
 const TXN: [&str; 2] = ["txn", "transaction"];
 
 fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let words = arguments.words();
+    if words.is_empty()
+        && let Some(told) = blamed(session)
+    {
+        return Ok(told);
+    }
     let selection = session.spoken_selection();
     // What was picked, and not what the screen follows beside it.
     let picked = session.selection();
@@ -52,7 +66,8 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
                     let (unit, _) = first_that_waits(session.machine())?;
                     Some(component_chain(session, unit, None))
                 };
-                let told = fault_chain(session, selection.block).or_else(waiting);
+                let stuck = || Some(Effect::Said(diagnose(session.machine().machine()?)?.chain()));
+                let told = fault_chain(session, selection.block).or_else(waiting).or_else(stuck);
                 told.ok_or_else(|| arguments.missing("a component or txn N, since nothing is selected"))
             }
         },

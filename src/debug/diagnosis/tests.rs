@@ -187,6 +187,8 @@ fn what_was_lost_is_named() {
     let lines = diagnosis.lines().join("\n");
     assert_eq!(diagnosis.verdict, Verdict::LostWakeUp, "{lines}");
     assert!(lines.contains("gpu0.cu0 warp 0 waits for transaction 1, which has ended"), "{lines}");
+    let issue = diagnosis.sentences.first().and_then(|sentence| sentence.record.clone()).unwrap();
+    assert!(issue.contains("  issue ") && issue.contains("txn 1"), "{issue}");
     assert!(lines.contains("1 warp can never go on"), "{lines}");
 }
 

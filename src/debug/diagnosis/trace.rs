@@ -34,8 +34,10 @@ fn rank(sentence: &Sentence, record: &Record) -> Option<u32> {
                 && Some(message.range.start) == sentence.block);
         return is_sending.then_some(0);
     }
-    if let (Party::Warp(..), Some(event), Some(txn)) = (sentence.from, sentence.event, sentence.txn) {
-        let is_issue = record.id.event == event && matches!(record.what, What::Issue { .. });
+    // An access that has ended is in no list of those in flight any more: its record is all there is.
+    if let (Party::Warp(..), Some(txn)) = (sentence.from, sentence.txn) {
+        let is_then = sentence.event.is_none_or(|event| record.id.event == event);
+        let is_issue = is_then && matches!(record.what, What::Issue { .. });
         return (is_issue && record.txn == Some(txn)).then_some(0);
     }
     let is_about = record.at == sentence.from.component()

@@ -60,11 +60,6 @@ const PACKETS: usize = 32;
 #[must_use]
 pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     let selection = facts.selection;
-    let all = |kind: fn(ComponentKind) -> bool| {
-        let components = machine.components().iter();
-        components.filter(move |(_, part)| kind(part.kind)).map(|(id, _)| id)
-    };
-    let is_agent = |kind| matches!(kind, ComponentKind::Cu | ComponentKind::Core);
     let mut frame = Frame {
         panes: wish.panes,
         time: machine.time_base(),
@@ -77,54 +72,12 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         },
         ..Frame::default()
     };
-    if wish.panes.has(Pane::Map) || wish.panes.has(Pane::Links) {
-        frame.links = machine.links(PACKETS);
-    }
-    if wish.panes.has(Pane::Links) {
-        frame.resources = machine.resources();
-    }
-    let (has_map, has_directory) = (wish.panes.has(Pane::Map), wish.panes.has(Pane::Directory));
-    let block = selection.block.filter(|_| has_map || has_directory);
-    let focus = block.map(|block| Focus::new(machine, block));
-    let focus = focus.as_ref();
-    let units: Vec<Unit> = if has_map || wish.panes.has(Pane::Warps) {
-        all(is_agent).filter_map(|id| Unit::of(machine, id)).collect()
-    } else {
-        Vec::new()
-    };
-    if has_map {
-        let parts = (frame.links.as_slice(), units.as_slice());
-        frame.map = Map::build(machine.components(), parts, focus, &selection, facts.last);
-    }
-    if has_directory {
-        frame.directory = Directory::build(machine, focus, &selection, facts.last, wish.limit);
-    }
-    if wish.panes.has(Pane::Mshrs) {
-        frame.mshrs = mshrs(machine, all(ComponentKind::has_mshrs), wish.limit);
-    }
-    if wish.panes.has(Pane::Warps) {
-        (frame.agents, frame.crowds) = warps(machine, &units, &selection);
-    }
-    if wish.panes.has(Pane::Caches) {
-        frame.caches = caches(machine, all(ComponentKind::is_node).collect(), &selection, wish);
-    }
-    if wish.panes.has(Pane::Mshrs) || wish.panes.has(Pane::Caches) {
-        frame.tags = all(|kind| kind == ComponentKind::Memory).filter_map(|id| machine.tags(id)).collect();
-    }
-    if wish.panes.has(Pane::Transaction) {
-        frame.sequence = selection
-            .txn
-            .and_then(|txn| Sequence::new(txn, facts.shown.clone(), facts.journey, machine.components()));
-    }
-    frame.pages = Pages::build(machine, &selection, frame.sequence.as_ref(), wish);
-    // What is drawn of one transaction needs no list of all.
-    let is_drawn = frame.sequence.is_some();
-    if wish.panes.has(Pane::Transaction) && !is_drawn || wish.panes.has(Pane::Waits) {
-        // A list of them tells no chains.
-        let chained = if wish.panes.has(Pane::Waits) { wish.limit } else { 1 };
-        frame.transactions = machine.transactions(wish.limit, chained);
-        frame.limit = Some(wish.limit);
-    }
+    places(&mut frame, machine, &facts, wish);
+    stores(&mut frame, machine, &selection, wish);
+    transactions(&mut frame, machine, &facts, wish);
+    frame.is_broken = facts.last.iter().any(|record| matches!(record.what, What::Violation { .. }));
+    let is_silent = frame.now.is_empty() && frame.position.event > 0;
+    frame.unrecorded = is_silent.then(|| text::unrecorded(machine));
     frame.why = Why::of(machine, &selection, facts.shown.as_ref(), &frame.transactions);
     Frame {
         info: facts.info,
@@ -141,6 +94,75 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         deadlock: facts.deadlock,
         collecting: facts.collecting,
         ..frame
+    }
+}
+
+/// All components of some kinds.
+fn all(machine: &dyn Inspect, kind: fn(ComponentKind) -> bool) -> impl Iterator<Item = ComponentId> {
+    let components = machine.components().iter();
+    components.filter(move |(_, part)| kind(part.kind)).map(|(id, _)| id)
+}
+
+/// The machine as a whole: the map, links, warps, and what the directories know of a block.
+fn places(frame: &mut Frame, machine: &dyn Inspect, facts: &Facts, wish: &Wish) {
+    let selection = &facts.selection;
+    let has = |pane| wish.panes.has(pane);
+    if has(Pane::Map) || has(Pane::Links) {
+        frame.links = machine.links(PACKETS);
+    }
+    if has(Pane::Links) {
+        frame.resources = machine.resources();
+    }
+    let block = selection.block.filter(|_| has(Pane::Map) || has(Pane::Directory));
+    let focus = block.map(|block| Focus::new(machine, block));
+    let is_agent = |kind| matches!(kind, ComponentKind::Cu | ComponentKind::Core);
+    let units: Vec<Unit> = if has(Pane::Map) || has(Pane::Warps) {
+        all(machine, is_agent).filter_map(|id| Unit::of(machine, id)).collect()
+    } else {
+        Vec::new()
+    };
+    if has(Pane::Map) {
+        let parts = (frame.links.as_slice(), units.as_slice());
+        frame.map = Map::build(machine.components(), parts, focus.as_ref(), selection, facts.last);
+    }
+    if has(Pane::Directory) {
+        frame.directory = Directory::build(machine, focus.as_ref(), selection, facts.last, wish.limit);
+    }
+    if has(Pane::Warps) {
+        (frame.agents, frame.crowds) = warps(machine, &units, selection);
+    }
+}
+
+/// What the parts hold: MSHRs, lines and tags.
+fn stores(frame: &mut Frame, machine: &dyn Inspect, selection: &Selection, wish: &Wish) {
+    let (has_mshrs, has_caches) = (wish.panes.has(Pane::Mshrs), wish.panes.has(Pane::Caches));
+    if has_mshrs {
+        frame.mshrs = mshrs(machine, all(machine, ComponentKind::has_mshrs), wish.limit);
+    }
+    if has_caches {
+        frame.caches = caches(machine, all(machine, ComponentKind::is_node).collect(), selection, wish);
+    }
+    if has_mshrs || has_caches {
+        let memories = all(machine, |kind| kind == ComponentKind::Memory);
+        frame.tags = memories.filter_map(|id| machine.tags(id)).collect();
+    }
+}
+
+/// Transactions: the one that is drawn, or a list; and the pages, of which it may draw one.
+fn transactions(frame: &mut Frame, machine: &dyn Inspect, facts: &Facts, wish: &Wish) {
+    let selection = &facts.selection;
+    let (is_shown, waits) = (wish.panes.has(Pane::Transaction), wish.panes.has(Pane::Waits));
+    if let Some(txn) = selection.txn.filter(|_| is_shown) {
+        let shown = facts.shown.clone();
+        frame.sequence = Sequence::new(txn, shown, facts.journey, machine.components());
+    }
+    frame.pages = Pages::build(machine, selection, frame.sequence.as_ref(), wish);
+    // What is drawn of one transaction needs no list of all.
+    if is_shown && frame.sequence.is_none() || waits {
+        // A list of them tells no chains.
+        let chained = if waits { wish.limit } else { 1 };
+        frame.transactions = machine.transactions(wish.limit, chained);
+        frame.limit = Some(wish.limit);
     }
 }
 
@@ -212,9 +234,11 @@ fn happenings(machine: &dyn Inspect, facts: &Facts) -> Vec<Happening> {
         return sample(machine).into_iter().collect();
     }
     let hit = facts.stop.as_ref().map_or(&[][..], |stop| &stop.hit);
+    let remarked = facts.lesson.as_ref().map_or(&[][..], |lesson| &lesson.remarked);
     // All of its records hit where a breakpoint names none.
     let is_hit = |record: &Record| hit.len() < records.len() && hit.contains(&record.id);
-    let ranks: Vec<_> = records.iter().map(|record| (!is_hit(record), weight(&record.what))).collect();
+    let leads = |record: &Record| is_hit(record) || !is_chained(&record.what) && remarked.contains(&record.id);
+    let ranks: Vec<_> = records.iter().map(|record| (!leads(record), weight(&record.what))).collect();
     let mut ranked: Vec<_> = ranks.into_iter().zip(records).collect();
     ranked.sort_by_key(|(rank, _)| *rank);
     let names = machine.components();
@@ -229,6 +253,20 @@ fn happenings(machine: &dyn Inspect, facts: &Facts) -> Vec<Happening> {
             because: record.because,
         })
         .collect()
+}
+
+/// What takes, changes and sends on tells of cause and effect in its order.
+fn is_chained(what: &What) -> bool {
+    matches!(
+        what,
+        What::Delivery(_)
+            | What::Message(_)
+            | What::Hop(_)
+            | What::Hit { .. }
+            | What::Transition { .. }
+            | What::Merge { .. }
+            | What::Directory { .. }
+    )
 }
 
 /// An event of which nothing is recorded: the balancers of links have looked, and left all lanes where they are.

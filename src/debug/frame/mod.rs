@@ -57,6 +57,10 @@ pub struct Frame {
     pub selection: Selection,
     /// What the last event did, in sentences, and what caused it.
     pub now: Vec<Happening>,
+    /// Whether it broke a rule.
+    pub is_broken: bool,
+    /// What is told instead of an event that has made no record.
+    pub unrecorded: Option<String>,
     /// Why the selected warp, transaction or component cannot go on.
     pub why: Why,
     pub map: Map,
@@ -142,6 +146,8 @@ impl Default for Frame {
             stop: None,
             selection: Selection::default(),
             now: Vec::new(),
+            is_broken: false,
+            unrecorded: None,
             why: Why::default(),
             map: Map::default(),
             directory: Directory::default(),

@@ -22,6 +22,8 @@ pub struct Info {
     pub components: Arc<Components>,
     /// The command table, for help and completion.
     pub commands: Vec<CommandInfo>,
+    /// The lesson that follows this one, if it is one of a course.
+    pub next: Option<String>,
 }
 
 /// A command as help and completion show it.
@@ -120,6 +122,8 @@ pub struct Lesson {
     pub step: (usize, usize),
     /// What was said up to here, oldest first.
     pub said: Vec<Say>,
+    /// The records of the last event of which something was said.
+    pub remarked: Vec<RecordId>,
     /// The question that is open.
     pub question: Option<Question>,
     /// Questions answered right, and answered.

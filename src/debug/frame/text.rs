@@ -1,7 +1,7 @@
 //! Records in words: what a log line says, and what is said of the event that just happened.
 
 use crate::model::component::{ComponentId, ComponentKind, Components};
-use crate::model::inspect::TransactionView;
+use crate::model::inspect::{Inspect, TransactionView};
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
 use crate::model::link_view::{LaneSample, TurningView};
 use crate::model::message::Message;
@@ -68,6 +68,13 @@ pub fn message(message: &Message) -> String {
         text.push_str(&sectors.picture(line));
     }
     text
+}
+
+/// What is told of an event that has made no record.
+#[must_use]
+pub fn unrecorded(machine: &dyn Inspect) -> String {
+    let deed = machine.last_deed().map_or_else(String::new, |deed| format!(": {deed}"));
+    format!("Nothing is recorded of this event{deed}")
 }
 
 /// With one more space before it, if there is anything.

@@ -147,14 +147,14 @@ impl Leg {
         match &self.what {
             Awaited::Memory => Sort::Memory,
             Awaited::Turn { why: Turn::Joined, .. } => Sort::Joined,
-            Awaited::Turn { why: Turn::Mshr, .. } => Sort::Mshrs,
+            Awaited::Turn { why: Turn::Mshr, .. } | Awaited::Warp(WarpState::MshrFull) => Sort::Mshrs,
             Awaited::Turn { why: Turn::Way, .. } => Sort::Ways,
             Awaited::Turn { why: Turn::Purge | Turn::Block, .. } => Sort::Turns,
             Awaited::Page { .. } | Awaited::Warp(WarpState::FarFault) => Sort::FarFault,
             Awaited::Warp(WarpState::ProtectionFault) => Sort::ProtectionFault,
             Awaited::Warp(WarpState::Translation) => Sort::Translation,
+            Awaited::Link { .. } | Awaited::Warp(WarpState::LinkFull) => Sort::LinkQueues,
             Awaited::Warp(_) => Sort::Issue,
-            Awaited::Link { .. } => Sort::LinkQueues,
             Awaited::Message { .. } if self.links(components).is_empty() => Sort::Chip,
             Awaited::Message { .. } => Sort::Links,
         }
@@ -303,6 +303,25 @@ mod tests {
         assert!(pages(first).iter().all(|page| *page == 0x1000), "{first:?}");
         // It had waited for the first one's page for most of the time.
         assert!([0x1000, 0x2000].iter().all(|page| pages(second).contains(page)), "{second:?}");
+    }
+
+    /// What has its page may still find no MSHR in its L1.
+    #[test]
+    fn a_page_that_was_waited_for_counts_where_the_mshrs_are_full_then() {
+        let work = || vec![program("gpu0.cu0", Load, &[0x1000]), program("gpu0.cu0", Load, &[0x1040])];
+        let waits = |mshrs: &str| {
+            let found = latencies_with("tiny/paged-1gpu", &[&format!("gpu.l1.mshrs={mshrs}")], work());
+            let of = |wanted: Sort| {
+                let legs = found
+                    .iter()
+                    .flat_map(|(latency, parts)| latency.legs.iter().map(move |leg| (leg, parts)));
+                legs.filter(|(leg, parts)| leg.sort(parts) == wanted).map(|(leg, _)| leg.cycles).sum::<u64>()
+            };
+            (found.len(), of(Sort::FarFault), of(Sort::Mshrs))
+        };
+        let (few, many) = (waits("1"), waits("2"));
+        assert_eq!((few.0, many.0, many.2), (2, 2, 0));
+        assert!(few.1 == many.1 && few.2 > 50, "{few:?} {many:?}");
     }
 
     #[test]

@@ -85,7 +85,7 @@ struct Came {
 /// What warps wait for before they issue.
 #[derive(Debug, Default)]
 struct Before {
-    /// States of each warp since it last did something else.
+    /// States of each warp since it last did something else than to wait until it can issue.
     warps: FxHashMap<(ComponentId, u32), Vec<Been>>,
     /// What has become of the last far-fault of each page.
     faults: FxHashMap<Address, Vec<(Tick, FaultStage)>>,
@@ -390,7 +390,9 @@ impl Before {
         match (&record.what, record.range) {
             (What::Warp { warp, to, .. }, _) => {
                 let states = self.warps.entry((record.at, *warp)).or_default();
-                if to.is_for_page() || *to == WarpState::Ready {
+                // What has its page may find no MSHR, or no room on the way to one.
+                let is_to_issue = matches!(to, WarpState::Ready | WarpState::MshrFull | WarpState::LinkFull);
+                if to.is_for_page() || is_to_issue {
                     states.push(Been { since: record.tick, state: *to, page: record.range });
                 } else {
                     states.clear();

@@ -198,43 +198,35 @@ impl Builder<'_> {
         Ok(smds)
     }
 
-    /// The host: its HMDs, and the caches that face them.
-    pub(super) fn host(&mut self, host: &HostSpec) -> Result<(Vec<usize>, Vec<usize>)> {
-        let clock = self.host_clock;
+    /// The cores with their L1s, and the LLC: those of them that face the HMDs.
+    fn host_caches(&mut self, host: &HostSpec) -> Result<Vec<usize>> {
+        let (clock, whole) = (self.host_clock, Interleave::NONE);
         let mut tops = Vec::new();
         for core in 0..host.cores {
             let path = format!("host.cpu{core}");
-            let l1 = self.node(
-                format!("{path}.l1"),
-                ComponentKind::L1,
-                &host.l1,
-                Role::Leaf,
-                clock,
-                Interleave::NONE,
-            )?;
+            let l1 =
+                self.node(format!("{path}.l1"), ComponentKind::L1, &host.l1, Role::Leaf, clock, whole)?;
             self.is_called_directly(l1, clock);
             self.host_caches.push(l1);
             self.cores.push(self.agents.len());
             self.agent(path, ComponentKind::Core, l1, (1, 4, host.outstanding), clock, host.l1.latency);
             tops.push(l1);
         }
-        if let Some(llc) = host.llc.as_ref().filter(|_| host.cores > 0) {
-            let node = self.node(
-                "host.llc".to_owned(),
-                ComponentKind::Llc,
-                llc,
-                Role::Inner,
-                clock,
-                Interleave::NONE,
-            )?;
-            self.host_caches.push(node);
-            let hop = self.ticks(host.hop);
-            for l1 in std::mem::take(&mut tops) {
-                let (up, down) = (self.wire(None, hop), self.wire(None, hop));
-                self.connect(l1, &[node], Interleave::NONE, (up, down));
-            }
-            tops.push(node);
+        let Some(llc) = host.llc.as_ref().filter(|_| host.cores > 0) else { return Ok(tops) };
+        let node = self.node("host.llc".to_owned(), ComponentKind::Llc, llc, Role::Inner, clock, whole)?;
+        self.host_caches.push(node);
+        let hop = self.ticks(host.hop);
+        for l1 in tops {
+            let (up, down) = (self.wire(None, hop), self.wire(None, hop));
+            self.connect(l1, &[node], whole, (up, down));
         }
+        Ok(vec![node])
+    }
+
+    /// The host: its HMDs, and the caches that face them.
+    pub(super) fn host(&mut self, host: &HostSpec) -> Result<(Vec<usize>, Vec<usize>)> {
+        let clock = self.host_clock;
+        let tops = self.host_caches(host)?;
         let dealing = over_hmds(host);
         let mut hmds = Vec::new();
         for number in 0..host.hmds {

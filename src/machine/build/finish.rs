@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Builder;
+use super::{Blueprint, Builder};
 use crate::config::machine::{NetworkKind, Organisation};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::check::Checker;
@@ -93,6 +93,7 @@ impl Builder<'_> {
             txns_made: 0,
             now: 0,
             event: 0,
+            last: None,
             violations: Vec::new(),
             sent: [(0, 0); MessageKind::ALL.len()],
             wake_ups: 0,
@@ -108,13 +109,7 @@ impl Builder<'_> {
             held: vec![Vec::new(); node_count],
             plan: Plan::default(),
         };
-        machine.check_workload()?;
-        machine.place_memory(self.blueprint)?;
-        machine.place_initial(&self.blueprint.initial)?;
-        machine.start_partitions();
-        for task in machine.tasks.ready() {
-            machine.plan_task(task);
-        }
+        machine.begin(self.blueprint)?;
         Ok(machine)
     }
 
@@ -259,12 +254,6 @@ impl Builder<'_> {
             }
         }
         let mut routes = vec![vec![None; count]; self.nodes.len()];
-        let mut buffers_behind = vec![[0; Network::ALL.len()]; self.links.len()];
-        for channel in channels {
-            let counts = buffers_behind[channel.path.last()].iter_mut().zip(Network::ALL);
-            let counts = counts.filter(|(_, network)| channel.lanes.get(channel.lane_of(*network)).is_some());
-            counts.for_each(|(count, _)| *count += channel.buffers);
-        }
         for (position, channel) in channels.iter().enumerate() {
             if let Some(to) = self.nodes.get(channel.to) {
                 routes[channel.from][to.id().index()] = u32::try_from(position).ok();
@@ -294,7 +283,7 @@ impl Builder<'_> {
             routes,
             out,
             folded: channels.iter().any(|channel| channel.folded),
-            buffers_behind,
+            buffers_behind: buffers_behind(self.links.len(), channels),
             agent_above,
             level_of: self.nodes.iter().map(level).collect(),
             visible_links: self.visible.clone(),
@@ -310,6 +299,31 @@ impl Builder<'_> {
             shares_home: self.nodes.iter().all(|node| node.config.outside == 0 && !node.is_tagged()),
         }
     }
+}
+
+impl Machine {
+    /// Places what is there at the start, and plans what may begin.
+    fn begin(&mut self, blueprint: &Blueprint) -> Result<()> {
+        self.check_workload()?;
+        self.place_memory(blueprint)?;
+        self.place_initial(&blueprint.initial)?;
+        self.start_partitions();
+        for task in self.tasks.ready() {
+            self.plan_task(task);
+        }
+        Ok(())
+    }
+}
+
+/// Of each link, the buffers of each network that what goes over it last ends in.
+fn buffers_behind(links: usize, channels: &[Channel]) -> Vec<[u32; Network::ALL.len()]> {
+    let mut behind = vec![[0; Network::ALL.len()]; links];
+    for channel in channels {
+        let counts = behind[channel.path.last()].iter_mut().zip(Network::ALL);
+        let counts = counts.filter(|(_, network)| channel.lanes.get(channel.lane_of(*network)).is_some());
+        counts.for_each(|(count, _)| *count += channel.buffers);
+    }
+    behind
 }
 
 /// The children of a node of which something is so, a bit each.

@@ -79,18 +79,7 @@ impl Agent {
         match operation.as_deref() {
             None if warp.in_flight.is_empty() => self.end(slot, told, out),
             None => self.set_state(slot, self.waiting_state(slot), out),
-            Some(Operation::Compute(cycles)) => {
-                warp.next += 1;
-                warp.instructions += 1;
-                let ticks = self.config.clock.cycles(u64::from((*cycles).max(1)));
-                let at_once = Some(now + ticks);
-                // One that waits is called.
-                warp.ready_at = Tick::MAX;
-                match self.simds.as_mut().map_or(at_once, |simds| simds.take(slot as u32, now, ticks)) {
-                    Some(end) => self.run_until(slot, end, out),
-                    None => self.set_state(slot, WarpState::SimdFull, out),
-                }
-            }
+            Some(Operation::Compute(cycles)) => self.take_simd(slot, *cycles, out),
             Some(Operation::Access(access)) => {
                 self.load_accesses(slot, access, None, now);
                 return true;
@@ -110,26 +99,36 @@ impl Agent {
                 self.set_state(slot, WarpState::Barrier, out);
                 self.release_barrier(work, now + period, out);
             }
+            Some(Operation::Fence(_)) if !warp.in_flight.is_empty() => {
+                self.set_state(slot, WarpState::Fence, out);
+            }
             Some(Operation::Fence(fence)) => {
-                if warp.in_flight.is_empty() {
-                    warp.next += 1;
-                    warp.instructions += 1;
-                    warp.ready_at = now + period;
-                    if *fence != Fence::Release {
-                        around.l1.acquire(out);
-                    }
-                    told.fences.push((slot, *fence));
-                    if around.is_deep {
-                        self.set_state(slot, WarpState::Fence, out);
-                    } else {
-                        self.set_state(slot, WarpState::Ready, out);
-                    }
-                } else {
-                    self.set_state(slot, WarpState::Fence, out);
+                warp.next += 1;
+                warp.instructions += 1;
+                warp.ready_at = now + period;
+                if *fence != Fence::Release {
+                    around.l1.acquire(out);
                 }
+                told.fences.push((slot, *fence));
+                let state = if around.is_deep { WarpState::Fence } else { WarpState::Ready };
+                self.set_state(slot, state, out);
             }
         }
         false
+    }
+
+    /// Takes a unit for some cycles, or waits for one.
+    fn take_simd(&mut self, slot: usize, cycles: u32, out: &mut Outbox) {
+        let (now, ticks) = (out.tick, self.config.clock.cycles(u64::from(cycles.max(1))));
+        let Some(warp) = self.warps.get_mut(slot) else { return };
+        warp.next += 1;
+        warp.instructions += 1;
+        // One that waits is called.
+        warp.ready_at = Tick::MAX;
+        match self.simds.as_mut().map_or(Some(now + ticks), |simds| simds.take(slot as u32, now, ticks)) {
+            Some(end) => self.run_until(slot, end, out),
+            None => self.set_state(slot, WarpState::SimdFull, out),
+        }
     }
 
     /// Performs the next instruction in place, if it is one access that hits and nobody has to be told of it or of its

@@ -2,7 +2,7 @@
 
 use super::Node;
 use super::need::Need;
-use super::pending::{Asked, Pending, Who};
+use super::pending::{Asked, Pending, Service, Want, Who};
 use crate::model::address::Address;
 use crate::model::bits::ones_of;
 use crate::model::component::{ComponentId, Components};
@@ -97,22 +97,11 @@ impl Node {
             let (since, number) = Self::asked_for(pending, asked);
             all.push(Busy { waits, since, number });
         }
-        for service in &pending.serving {
-            let number = service.want.number;
-            if service.awaiting != 0 {
-                let waits = WaitsFor::Children(self.children_of(service.awaiting), "answers");
-                all.push(Busy { waits, since: service.since, number });
-            } else if let Who::Child(child) = service.want.who
-                && let Some(&id) = self.config.children.get(child as usize)
-            {
-                let waits = if service.rule.is_none() && !service.granted {
-                    WaitsFor::Rule(id, service.want.request.name())
-                } else {
-                    WaitsFor::Ack(id)
-                };
-                all.push(Busy { waits, since: service.since, number });
-            }
-        }
+        let served = pending.serving.iter().filter_map(|service| {
+            let waits = self.service_waits(service)?;
+            Some(Busy { waits, since: service.since, number: service.want.number })
+        });
+        all.extend(served);
         if let Some(probe) = pending.probe.filter(|probe| probe.awaiting != 0) {
             let waits = WaitsFor::Children(self.children_of(probe.awaiting), "answers");
             all.push(Busy { waits, since: probe.since, number: probe.number });
@@ -136,16 +125,32 @@ impl Node {
         if all.is_empty()
             && let Some(want) = pending.queue.front()
         {
-            let unit = self.unit_of(pending.block, want.range.start);
-            let waits = match self.turn_needs(pending, want, unit).first() {
-                _ if self.awaits_purge(pending.block) => WaitsFor::Purge,
-                Some(Need::Mshr) => WaitsFor::Mshr,
-                Some(Need::Way(set)) => WaitsFor::Way(*set),
-                _ => WaitsFor::Others,
-            };
+            let waits = self.turn_waits(pending, want);
             all.push(Busy { waits, since: want.arrived, number: want.number });
         }
         all
+    }
+
+    /// What the service of a request waits for; nothing of this cache's own once nobody is asked.
+    fn service_waits(&self, service: &Service) -> Option<WaitsFor> {
+        if service.awaiting != 0 {
+            return Some(WaitsFor::Children(self.children_of(service.awaiting), "answers"));
+        }
+        let Who::Child(child) = service.want.who else { return None };
+        let id = *self.config.children.get(child as usize)?;
+        let is_unruled = service.rule.is_none() && !service.granted;
+        Some(if is_unruled { WaitsFor::Rule(id, service.want.request.name()) } else { WaitsFor::Ack(id) })
+    }
+
+    /// What a request at the head of its queue waits for, before anything is done for it.
+    fn turn_waits(&self, pending: &Pending, want: &Want) -> WaitsFor {
+        let unit = self.unit_of(pending.block, want.range.start);
+        match self.turn_needs(pending, want, unit).first() {
+            _ if self.awaits_purge(pending.block) => WaitsFor::Purge,
+            Some(Need::Mshr) => WaitsFor::Mshr,
+            Some(Need::Way(set)) => WaitsFor::Way(*set),
+            _ => WaitsFor::Others,
+        }
     }
 
     /// Since when a request is waited for, and by whom. Who asked for what is not kept may have all of it already, while others

@@ -30,6 +30,17 @@ fn older_than(entry: &Entry, message: &Message, granule: u32) -> Option<Patch> {
     Some(rest)
 }
 
+/// Notes which bytes of an entry are newer than what its owner gave, since another child gave them.
+fn note_newer(entry: &mut Entry, patch: &Patch, granule: u32) {
+    let size = entry.data.len / granule;
+    let newer = entry.newer.get_or_insert_with(|| Box::new(Bits::new(size)));
+    for place in patch.mask.iter() {
+        let piece = patch.piece(place);
+        let from = (piece.start.0.saturating_sub(entry.block.0) as u32) / granule;
+        newer.set_range(from, from + piece.len.div_ceil(granule), true);
+    }
+}
+
 impl Node {
     /// Merges what a child gave, under its mask (rules 12 to 14).
     pub(super) fn take_bytes(&mut self, block: Address, child: u16, message: &Message, out: &mut Outbox) {
@@ -46,13 +57,7 @@ impl Node {
         let rest = older_than(entry, message, granule);
         let patch = rest.as_ref().unwrap_or(patch);
         if peers && owner != Some(child) {
-            let size = entry.data.len / granule;
-            let newer = entry.newer.get_or_insert_with(|| Box::new(Bits::new(size)));
-            for place in patch.mask.iter() {
-                let piece = patch.piece(place);
-                let from = (piece.start.0.saturating_sub(block.0) as u32) / granule;
-                newer.set_range(from, from + piece.len.div_ceil(granule), true);
-            }
+            note_newer(entry, patch, granule);
         }
         let data = &mut entry.data;
         if whole {

@@ -74,11 +74,17 @@ impl Node {
 
     /// A child asks for what no rule of the directory answers: it will wait for ever.
     fn report_unanswered(&self, block: Address, want: &Want, out: &mut Outbox) {
+        let (table, state) = (&self.config.table, self.state(block));
+        let rules = table.directory(want.request);
+        let grants = rules.iter().find(|rule| table.is_exclusive(rule.grant)).map(|rule| rule.grant);
+        let grants = grants.filter(|_| !table.is_exclusive(state) && want.request != MessageKind::Write);
+        let lacks = grants.map_or_else(String::new, |grant| {
+            format!(": {grant} is granted only where the block is in an exclusive state itself")
+        });
         let text = format!(
-            "no rule in [directory] of the table {} answers a {} of a block in {}",
-            self.config.table.name,
+            "no rule in [directory] of the table {} answers a {} of a block in {state}{lacks}",
+            table.name,
             want.request.name(),
-            self.state(block)
         );
         out.breaches.push(Breach {
             at: self.config.id,

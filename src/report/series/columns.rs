@@ -30,10 +30,23 @@ pub struct Columns {
     before: Vec<f64>,
 }
 
-/// Ends of the names of what is no sum of what has happened: a state, the most of something, or a mean or share of all the time
-/// so far.
-const STATES: [&str; 9] =
-    ["capacity", "changed", "cores", "gave_up", "gpus", "high_water", "lines", "mshrs_used", "pages"];
+/// What is no sum of what has happened but a state, or the most of something; also what may turn out otherwise, such as a page that
+/// is not used yet.
+const STATES: [&str; 12] = [
+    "*high_water",
+    "*.interval.*",
+    "*.mshrs_used",
+    "*.warps.*",
+    "copies.*.redundant",
+    "link.*.lanes",
+    "numa.*.pages",
+    "paging.prefetched_unused",
+    "read_only.changed",
+    "read_only.gave_up",
+    "remote_directory.capacity",
+    "remote_directory.lines",
+];
+/// Ends of the names of what is a mean or share of all the time so far.
 const MEANS: [&str; 13] = [
     "efficiency",
     "line_use",
@@ -57,9 +70,7 @@ fn ends(part: &str, with: &[&str]) -> bool {
 
 /// Whether a column is of the time since the row before, or of that moment, in any case.
 fn is_of_now(name: &str) -> bool {
-    name.contains(".interval.")
-        || name.contains(".warps.")
-        || name.rsplit('.').next().is_some_and(|last| ends(last, &STATES))
+    STATES.iter().any(|pattern| glob(pattern, name))
 }
 
 /// Whether a column is a sum of what has happened.

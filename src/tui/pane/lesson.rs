@@ -5,6 +5,7 @@ use crate::debug::frame::Frame;
 use crate::debug::frame::session::{Expectation, Hunt, Lesson, Question, Reveal, RunState, Say};
 
 use super::reflow;
+use crate::scenario::UPCOMING;
 use crate::tui::canvas::{Canvas, wrap};
 use crate::tui::theme::Role;
 
@@ -51,7 +52,8 @@ fn end(canvas: &mut Canvas, y: u16, frame: &Frame, lesson: &Lesson) -> u16 {
     let held = stand(expectations).map_or_else(String::new, |stand| format!(": {stand}"));
     let open =
         if frame.branch.is_some() && open > 0 { format!(", {open} {NOT_LOOKED_AT}") } else { String::new() };
-    let text = format!("The end{held}{open}. C goes back to where the story stopped before, q leaves.");
+    let next = frame.info.next.as_ref().map_or_else(String::new, |next| format!("; next is {next}"));
+    let text = format!("The end{held}{open}. C goes back to where the story stopped before, q leaves{next}.");
     canvas.paragraph(1, y, &text, Role::Strong)
 }
 
@@ -75,7 +77,8 @@ fn stand(expectations: &[Expectation]) -> Option<String> {
     })
 }
 
-pub fn draw(frame: &Frame, canvas: &mut Canvas) {
+/// `heard` pieces of the story were told before the last that came.
+pub fn draw(frame: &Frame, heard: usize, canvas: &mut Canvas) {
     let Some(lesson) = &frame.lesson else {
         canvas.paragraph(
             1,
@@ -85,13 +88,13 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         );
         return;
     };
-    let mut y = urgent(frame, canvas, lesson);
+    let mut y = urgent(frame, heard, canvas, lesson);
     let told = y;
     if frame.branch.is_some() {
         y = canvas.paragraph(
             1,
             y,
-            "This is another run since the fork: the story is not told in it.",
+            "This is another run since the fork: the story is not told in it. :branch 1 goes back to it.",
             Role::Strong,
         );
     }
@@ -99,7 +102,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         y = hunt(canvas, y, found);
     }
     let hunted = y;
-    y = before(canvas, y, lesson, told_now(frame, lesson));
+    y = before(canvas, y, lesson, told_now(frame, heard, lesson));
     if !frame.info.about.is_empty() {
         canvas.text(1, y + 1, "What it is about:", Role::Dim);
         y = canvas.paragraph(1, y + 2, &frame.info.about, Role::Dim);
@@ -166,8 +169,8 @@ fn hunt(canvas: &mut Canvas, y: u16, hunt: &Hunt) -> u16 {
 }
 
 /// What must be seen without scrolling: what is told, what is asked, what went wrong.
-pub fn urgent(frame: &Frame, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
-    let mut y = now(frame, canvas, lesson);
+pub fn urgent(frame: &Frame, heard: usize, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
+    let mut y = now(frame, heard, canvas, lesson);
     if let Some(question) = &lesson.question {
         y = ask(canvas, y, question);
     }
@@ -178,17 +181,18 @@ pub fn urgent(frame: &Frame, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
 }
 
 /// Where the pieces begin that are told here: those of the last event at which something was told, which belong together, unless
-/// a question has come after them.
-fn told_now(frame: &Frame, lesson: &Lesson) -> usize {
+/// a question has come after them, or some of them were told at the stop before.
+fn told_now(frame: &Frame, heard: usize, lesson: &Lesson) -> usize {
     let event = lesson.said.last().map(|said| said.event);
     if lesson.question.is_some() && event.is_some_and(|event| event < frame.position.event) {
         return lesson.said.len();
     }
-    lesson.said.iter().position(|said| Some(said.event) == event).unwrap_or(0)
+    let first = lesson.said.iter().position(|said| Some(said.event) == event).unwrap_or(0);
+    if heard < lesson.said.len() { first.max(heard) } else { first }
 }
 
 /// What is told at this point of the story.
-fn now(frame: &Frame, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
+fn now(frame: &Frame, heard: usize, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
     if lesson.said.is_empty() && lesson.question.is_some() {
         return 0;
     }
@@ -203,7 +207,7 @@ fn now(frame: &Frame, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
         return canvas.paragraph(1, y, next, Role::Dim);
     }
     // What came of the last question must not be out of sight when the story goes on.
-    let newest = told_now(frame, lesson);
+    let newest = told_now(frame, heard, lesson);
     let earlier = lesson.said.get(..newest).unwrap_or_default();
     let event = earlier.last().map(|said| said.event);
     let group = earlier.iter().rev().take_while(|said| Some(said.event) == event);
@@ -229,7 +233,9 @@ fn before(canvas: &mut Canvas, y: u16, lesson: &Lesson, pieces: usize) -> u16 {
             canvas.text(1, y + 1, "Before:", Role::Dim);
             y = y.saturating_add(2);
         }
-        y = told(canvas, y, said, Role::Dim);
+        // What came next then has happened.
+        let text = said.text.strip_prefix(UPCOMING).unwrap_or(&said.text).to_owned();
+        y = told(canvas, y, &Say { text, ..said.clone() }, Role::Dim);
     }
     y
 }
@@ -249,7 +255,7 @@ fn ask(canvas: &mut Canvas, y: u16, question: &Question) -> u16 {
 fn verdict(canvas: &mut Canvas, y: u16, reveal: &Reveal) -> u16 {
     let (mark, role) = match reveal.right {
         Some(true) => ("✓ Right: ", Role::Good),
-        Some(false) => ("✗ No: ", Role::Warning),
+        Some(false) => ("✗ No, it is: ", Role::Warning),
         None => ("Not answered. It was: ", Role::Dim),
     };
     let y = canvas.paragraph(1, y, &format!("{mark}{}", reveal.answer), role);

@@ -33,8 +33,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let places = log.lines.iter().filter_map(|line| Some(names.path(line.at?).len()));
     let place = places.max().unwrap_or(8).clamp(4, 16) as u16;
     let skip = log.lines.len().saturating_sub(usize::from(canvas.height()));
+    // A name that is cut is none to break at; where there is no room the text counts more.
+    let longest = log.lines.iter().map(|line| line.kind.len()).max().unwrap_or(0) as u16;
+    let kind = if canvas.width() >= 90 { longest.max(10) } else { 10 };
     for (nth, line) in log.lines.iter().skip(skip).enumerate() {
-        one(frame, canvas, nth as u16, line, place);
+        one(frame, canvas, nth as u16, line, (kind, place));
     }
 }
 
@@ -50,7 +53,7 @@ fn role(line: &LogLine) -> Role {
     }
 }
 
-fn one(frame: &Frame, canvas: &mut Canvas, y: u16, line: &LogLine, place: u16) {
+fn one(frame: &Frame, canvas: &mut Canvas, y: u16, line: &LogLine, (kind, place): (u16, u16)) {
     let now = frame.now.first().is_some_and(|now| now.id.event == line.id.event);
     canvas.text(0, y, if now { "▸" } else { " " }, Role::Changed);
     let mut x = canvas.text_right(7, y, &line.id.event.to_string(), Role::Dim) + 1;
@@ -58,7 +61,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, line: &LogLine, place: u16) {
         x = canvas.text_right(x + 7, y, &line.cycle.to_string(), Role::Dim) + 1;
     }
     x += 1;
-    x = canvas.field(x, y, 10, line.kind, role(line)) + 1;
+    x = canvas.field(x, y, kind, line.kind, role(line)) + 1;
     let path = line.at.map_or("", |at| frame.info.components.path(at));
     x = canvas.field(x, y, place, path, Role::Text) + 2;
     let width = canvas.width();

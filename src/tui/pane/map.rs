@@ -45,7 +45,8 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let mut columns = columns(canvas.width(), order.len(), 0);
     let narrower = self::columns(canvas.width(), order.len(), GUTTER);
     let has_room = narrower.first().is_some_and(|column| column.width >= NARROWEST);
-    let needs_gutter = has_room && !are_told(frame, &order, &columns);
+    let is_untold = !are_told(frame, &order, &columns);
+    let needs_gutter = has_room && is_untold;
     if needs_gutter {
         columns = narrower;
     }
@@ -72,7 +73,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if let Some(knot) = &frame.deadlock {
         deadlock(canvas, end, knot);
     } else if end <= last {
-        legend(canvas, last.max(end).min(end + 1));
+        let y = last.max(end).min(end + 1);
+        legend(canvas, y);
+        if is_untold && !needs_gutter && y < last {
+            canvas.text(1, y + 1, "from above: units, L1, L2, memory, links", Role::Dim);
+        }
     }
 }
 

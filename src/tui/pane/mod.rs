@@ -59,7 +59,7 @@ pub fn draw(pane: Pane, app: &App, canvas: &mut Canvas) {
         Pane::Pages => pages::draw(frame, canvas),
         Pane::Protocol => protocol::draw(frame, canvas),
         Pane::Log => log::draw(frame, canvas),
-        Pane::Lesson => lesson::draw(frame, canvas),
+        Pane::Lesson => lesson::draw(frame, app.heard, canvas),
         Pane::Breakpoints => breakpoints::draw(frame, canvas),
         Pane::Timeline => timeline::draw(frame, canvas),
     }
@@ -96,7 +96,7 @@ pub fn natural(pane: Pane, app: &App, body: Rect) -> Option<u16> {
     canvas.end_at(body.height);
     match (pane, &app.frame.lesson) {
         (Pane::Lesson, Some(lesson)) => {
-            lesson::urgent(&app.frame, &mut canvas, lesson);
+            lesson::urgent(&app.frame, app.heard, &mut canvas, lesson);
         }
         _ => draw(pane, app, &mut canvas),
     }

@@ -140,6 +140,8 @@ impl Lines {
 
     /// The names of the lifelines, those that are in view.
     fn heads(&self, canvas: &mut Canvas) {
+        // Where the last name of each row ends.
+        let mut ends = [0; 2];
         for (nth, column) in self.columns.iter().enumerate() {
             let room = (self.step * self.heads).saturating_sub(1);
             let row = if self.heads == 2 { nth as u16 % 2 } else { 0 };
@@ -154,7 +156,9 @@ impl Lines {
                 return;
             }
             let x = self.x(nth).saturating_sub(name.width() as u16 / 2);
-            let x = x.min(canvas.width().saturating_sub(name.width() as u16));
+            let x = x.min(canvas.width().saturating_sub(name.width() as u16)).max(ends[usize::from(row)]);
+            let name = fit(&name, canvas.width().saturating_sub(x));
+            ends[usize::from(row)] = x + name.width() as u16 + 1;
             canvas.text(x, row, &name, Role::Strong);
             if let Some(first) = column.nodes.first() {
                 canvas.item(x, row, name.width() as u16, Target::Component(*first));

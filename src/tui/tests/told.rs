@@ -70,6 +70,35 @@ fn a_question_stands_above_what_was_told_before_it() {
 }
 
 #[test]
+fn what_comes_next_in_a_story_is_in_sight_however_far_the_pane_was_scrolled() {
+    let mut session = live::lesson("paging/one-far-fault");
+    session.stop_at_narration(true);
+    let mut app = app(live::frame(&mut session, &["continue", "continue"]), 80, 24);
+    app.focus = Pane::Lesson;
+    screen(&mut app);
+    press(&mut app, "pagedown");
+    app.show(Arc::new(live::frame(&mut session, &["continue"])));
+    let said = app.frame.lesson.as_ref().unwrap().said.last().unwrap().text.clone();
+    let begin: String = said.chars().take(24).collect();
+    assert!(screen(&mut app).contains(&begin), "{said}: {}", screen(&mut app));
+}
+
+#[test]
+fn of_several_words_of_one_event_those_that_are_new_come_first() {
+    let mut session = live::lesson("scalegpu/burst");
+    session.stop_at_narration(true);
+    let mut app = app(live::frame(&mut session, &[]), 80, 24);
+    while app.frame.lesson.as_ref().is_some_and(|lesson| lesson.step.0 < lesson.step.1) {
+        app.show(Arc::new(live::frame(&mut session, &["continue"])));
+    }
+    let lesson = app.frame.lesson.as_ref().unwrap();
+    let new: String = lesson.said.get(app.heard).unwrap().text.chars().take(24).collect();
+    let screen = screen(&mut app);
+    let story = screen.lines().skip_while(|line| !line.contains(" lesson · ")).nth(1).unwrap();
+    assert!(app.heard > 0 && story.contains(&new), "{new}: {screen}");
+}
+
+#[test]
 fn a_question_is_answered_from_its_choices() {
     let mut app = app(Sample::frame(), 80, 24);
     press(&mut app, "p");
@@ -249,7 +278,7 @@ fn the_key_that_tells_of_a_deadlock_is_named() {
     };
     let (deadlock, stop) = (Some(knot), stop.view());
     let text = screen(&mut app(Frame { run: RunState::Stuck, stop, deadlock, ..Sample::frame() }, 80, 24));
-    assert!(text.contains("(D tells why)") && text.lines().last().unwrap().contains("D why"), "{text}");
+    assert!(text.contains("(D tells why)") && text.lines().last().unwrap().contains("D deadlock"), "{text}");
 }
 
 #[test]

@@ -4,7 +4,6 @@ use crate::debug::frame::selection::Selection;
 use crate::debug::frame::session::Tone;
 use crate::debug::frame::wish::Pane;
 use crate::debug::proto::Request;
-use crate::debug::stop::UNRECORDED;
 use crate::diagnostic::nearest;
 use crate::model::component::ComponentKind;
 
@@ -14,6 +13,11 @@ use crate::tui::layout;
 use crate::tui::prompt::Kind;
 use crate::tui::settings;
 use crate::tui::target::Target;
+use crate::tui::words;
+
+/// What is told of what has no earlier cause.
+const UNCAUSED: &str =
+    "This has no earlier cause: it comes from the program itself, or it was time for it, as for a sample";
 
 /// What the screen alone knows how to set: `set theme light` is `theme light`.
 const OWN: [&str; 3] = ["layout", "pane", "theme"];
@@ -40,10 +44,7 @@ impl App {
                 self.ask(Kind::Filter, &filter);
             }
             Action::Predict => self.predict(),
-            // Of an access that has ended the debugger knows where its time went.
-            Action::Why if self.frame.why.links.is_empty() && self.frame.selection.txn.is_some() => {
-                self.command("why");
-            }
+            Action::Why if self.asks_the_debugger() => self.command("why"),
             Action::Why => self.open(Overlay::Why),
             Action::Help => self.open(Overlay::Help),
             Action::Cause => self.cause(),
@@ -75,7 +76,7 @@ impl App {
 
     /// Runs slowly enough to watch.
     fn play(&mut self) {
-        self.command("continue");
+        self.command(words::CONTINUE);
         self.paced = true;
         self.requests.insert(0, Request::Speed(Some(self.speed)));
     }
@@ -173,6 +174,14 @@ impl App {
         }
     }
 
+    /// Whether the debugger knows more than what the frame has: of an access that has ended, where its time went; of a rule that is
+    /// broken, what led to it; and of what can never go on, why.
+    fn asks_the_debugger(&self) -> bool {
+        let frame = &*self.frame;
+        let has_more = frame.selection.txn.is_some() || frame.deadlock.is_some();
+        frame.is_broken || frame.why.links.is_empty() && has_more
+    }
+
     /// Goes to the cause of the record under the cursor or selected, or of the event that just happened.
     fn cause(&mut self) {
         let record = match self.cursor(Pane::Log) {
@@ -182,18 +191,12 @@ impl App {
         let logged = record.and_then(|id| self.frame.log.lines.iter().find(|line| line.id == id));
         let happened = || self.frame.now.iter().find_map(|happening| happening.because);
         let because = logged.map_or_else(happened, |line| line.because);
-        match because {
-            Some(event) => {
-                self.effects.push(logged.map_or(self.frame.position.event, |line| line.id.event));
-                self.command(&format!("goto event {event}"));
-            }
-            None if logged.is_none() && self.frame.now.is_empty() && self.frame.position.event > 0 => {
-                self.say(UNRECORDED, Tone::Plain);
-            }
-            None => self.say(
-                "This has no earlier cause: it comes from the program itself, or it was time for it, as for a sample",
-                Tone::Plain,
-            ),
+        if let Some(event) = because {
+            self.effects.push(logged.map_or(self.frame.position.event, |line| line.id.event));
+            self.command(&format!("goto event {event}"));
+        } else {
+            let silent = self.frame.unrecorded.clone().filter(|_| logged.is_none());
+            self.say(silent.unwrap_or_else(|| UNCAUSED.to_owned()), Tone::Plain);
         }
     }
 

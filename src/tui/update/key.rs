@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use crate::debug::frame::session::Tone;
+use crate::debug::frame::session::{RunState, Tone};
 use crate::debug::frame::wish::Pane;
 use crate::debug::proto::Request;
 
@@ -11,7 +11,7 @@ use crate::tui::app::{App, Overlay, Pending};
 use crate::tui::keymap::{Do, Key, Lookup};
 use crate::tui::layout::SMALLEST;
 use crate::tui::prompt::{Kind, Prompt};
-use crate::tui::words::PUT_OFF;
+use crate::tui::words::{CONTINUE, PUT_OFF};
 
 /// Digits beyond which a count does not grow.
 const COUNT: u32 = 1_000_000_000;
@@ -223,6 +223,13 @@ impl App {
         self.message = None;
         if matches!(self.overlay, Some(Overlay::Output(_))) {
             self.overlay = None;
+        }
+        let runs = matches!(self.frame.run, RunState::Running { events_per_second: None });
+        if runs && command == CONTINUE {
+            // Once more would pass by the next stop.
+            let stop = self.keymap.key_of(Action::Interrupt).unwrap_or("interrupt");
+            self.say(format!("It runs to the next stop already ({stop} stops it)"), Tone::Warning);
+            return;
         }
         if std::mem::take(&mut self.paced) {
             self.requests.push(Request::Speed(None));

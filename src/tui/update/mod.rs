@@ -42,6 +42,7 @@ impl App {
         if question(&self.frame) != question(&frame) && matches!(self.overlay, Some(Overlay::Choices(_))) {
             self.overlay = None;
         }
+        self.hear(&frame);
         let component = frame.selection.component;
         if component.is_some() && component != self.frame.selection.component {
             for pane in SEEKING {
@@ -68,6 +69,24 @@ impl App {
             self.message = None;
         }
         self.frame = frame;
+    }
+
+    /// What is new of a story is in sight, however far the pane had been scrolled.
+    fn hear(&mut self, frame: &Frame) {
+        let told = |frame: &Frame| frame.lesson.as_ref().map_or(0, |lesson| lesson.said.len());
+        let asked = |frame: &Frame| {
+            let question = frame.lesson.as_ref()?.question.as_ref()?;
+            Some((question.text.clone(), question.revealed.is_some()))
+        };
+        let (before, now) = (told(&self.frame), told(frame));
+        if now != before {
+            self.heard = if now > before { before } else { 0 };
+        }
+        if (now != before || asked(frame) != asked(&self.frame))
+            && let Some(state) = self.panes.get_mut(Pane::Lesson as usize)
+        {
+            (state.up, state.held) = (0, false);
+        }
     }
 
     /// Takes the engine's answers.

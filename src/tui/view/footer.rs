@@ -33,58 +33,66 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
         );
         x = after + 2;
     };
-    if let Some(prompt) = &app.prompt {
-        for (key, text) in prompt.hints() {
-            hint(key, text);
+    match (&app.prompt, &app.overlay) {
+        (Some(prompt), _) => prompt.hints().iter().for_each(|(key, text)| hint(key, text)),
+        (None, Some(Overlay::Choices(_))) => CHOOSING.iter().for_each(|(key, text)| hint(key, text)),
+        (None, Some(_)) => READING.iter().for_each(|(key, text)| hint(key, text)),
+        (None, None) => {
+            moment(app, &mut hint);
+            focused(app, &mut hint);
         }
-        return;
     }
-    match &app.overlay {
-        Some(Overlay::Choices(_)) => {
-            for (key, text) in [("1-9", "answer"), ("enter", "answer"), ("r", "reveal"), ("esc", "not now")] {
-                hint(key, text);
-            }
-            return;
-        }
-        Some(_) => {
-            for (key, text) in [("esc", "close"), ("j k", "scroll"), ("?", "keys"), ("q", "quit")] {
-                hint(key, text);
-            }
-            return;
-        }
-        None => {}
-    }
+}
+
+/// The keys of a question with answers to choose from.
+const CHOOSING: [(&str, &str); 4] =
+    [("1-9", "answer"), ("enter", "answer"), ("r", "reveal"), ("esc", "not now")];
+
+/// The keys of an overlay that is read.
+const READING: [(&str, &str); 4] = [("esc", "close"), ("j k", "scroll"), ("?", "keys"), ("q", "quit")];
+
+/// Whether the machine plays, which one key ends.
+fn plays(app: &App) -> bool {
+    matches!(app.frame.run, RunState::Running { events_per_second: Some(_) })
+}
+
+/// What this moment asks for: to stop what runs, why nothing moves, the rest of keys that are begun, an answer.
+fn moment(app: &App, hint: &mut impl FnMut(&str, &str)) {
     let moves = !app.frame.run.is_at_rest();
     if let Some(key) = key_of(app, &Do::Action(Action::Interrupt)).filter(|_| moves) {
         hint(key, "stop");
     }
-    let plays = matches!(app.frame.run, RunState::Running { events_per_second: Some(_) });
-    let play = Do::Action(Action::Play);
-    if let Some(key) = key_of(app, &play).filter(|_| plays) {
+    if let Some(key) = key_of(app, &Do::Action(Action::Play)).filter(|_| plays(app)) {
         hint(key, "pause");
     }
     let is_stuck = app.frame.deadlock.is_some() || app.frame.run == RunState::Stuck;
     if let Some(key) = app.keymap.key_of_command(words::DEADLOCK).filter(|_| is_stuck) {
-        hint(key, "why");
+        hint(key, "deadlock");
     }
     if let Some(pending) = pending(app) {
         hint(&pending, "...");
     }
     let question = app.frame.lesson.as_ref().and_then(|lesson| lesson.question.as_ref());
-    let asks = question.is_some_and(|question| question.revealed.is_none());
-    let all: Vec<_> = app.keymap.hints(app.focus).collect();
-    let is_predict = |name: &str| name == "predict";
-    for binding in
-        all.iter().filter(|binding| asks && binding.hint.as_deref().is_some_and(is_predict)).take(1)
-    {
+    let asks = question.is_some_and(|question| question.predicted.is_none() && question.revealed.is_none());
+    let answers = app.keymap.hints(app.focus).find(|binding| asks && is_predict(binding));
+    if let Some(binding) = answers {
         hint(&binding.name, "answer");
     }
-    for binding in all {
-        let text = binding.hint.as_deref().unwrap_or_default();
-        if !(is_predict(text) || is_last(binding) || plays && binding.does == play) {
-            hint(&binding.name, text);
+}
+
+/// What the focused pane offers, besides.
+fn focused(app: &App, hint: &mut impl FnMut(&str, &str)) {
+    let is_told = |binding: &Binding| plays(app) && binding.does == Do::Action(Action::Play);
+    for binding in app.keymap.hints(app.focus) {
+        if !(is_predict(binding) || is_last(binding) || is_told(binding)) {
+            hint(&binding.name, binding.hint.as_deref().unwrap_or_default());
         }
     }
+}
+
+/// Answering is a hint only where something is asked.
+fn is_predict(binding: &Binding) -> bool {
+    binding.hint.as_deref() == Some("predict")
 }
 
 /// The key that does this.

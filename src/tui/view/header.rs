@@ -6,7 +6,6 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::session::{BreakpointRow, RunState, Stop, Tone};
-use crate::debug::stop::UNRECORDED;
 
 use super::footer::key_of;
 use crate::report::number::grouped;
@@ -244,7 +243,7 @@ fn event(frame: &Frame) -> Option<Sentence> {
     let text = match (frame.position.event, &frame.run) {
         (0, _) => "Nothing has happened yet. s one event, t next change of state, c go on",
         (_, RunState::Running { .. } | RunState::Busy { .. }) => return None,
-        _ => UNRECORDED,
+        _ => frame.unrecorded.as_deref()?,
     };
     Some(Sentence::new("▸", text, Role::Hint))
 }

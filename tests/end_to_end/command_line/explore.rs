@@ -309,9 +309,60 @@ fn a_directory_that_is_wrong_when_all_is_quiet_fails_in_a_run_too() {
 }
 
 #[test]
+fn a_message_in_another_lane_than_its_own_is_delivered_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = folder.path().join("lanes.rec");
+    let found = found.to_str().unwrap();
+    let fault = ["--protocol", "mesi", "--fault", "writebacks-as-requests"];
+    let explored =
+        call(&[&["explore", "explore/two-l1"], &fault[..], &["--record", found]].concat());
+    assert!(explored.code == Some(1) && explored.stdout.contains("\ninclusion: "), "{explored:?}");
+    let again = call(&["run", found]);
+    assert!(again.code == Some(1) && again.stdout.contains("FAILED: inclusion: "), "{again:?}");
+}
+
+#[test]
+fn what_led_to_a_broken_rule_is_told_with_its_lines_in_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let (table, found) = (folder.path().join("mine.toml"), folder.path().join("mine.rec"));
+    let protocol = std::fs::read_to_string("configs/protocols/mesi.toml").unwrap();
+    let row = protocol.lines().position(|line| line.starts_with("S = { load")).unwrap();
+    let wrong = protocol.replace("read = \"ack\", write = \"ack > I\"", "read = \"ack\", write = \"ack\"");
+    std::fs::write(&table, wrong).unwrap();
+    let (table, found) = (table.to_str().unwrap(), found.to_str().unwrap());
+    let explored = call(&["explore", "explore/two-l1", "--protocol", table, "--record", found]);
+    assert!(explored.code == Some(1), "{explored:?}");
+    // What the machine says of it, which knows the states.
+    assert!(explored.stdout.contains("holds block 0x1000 in S, but gpu0.l2.0 does not list it"), "{explored:?}");
+    let told = run(umscope(), &["debug", found, "--no-tui"], "continue\nwhy\n");
+    assert!(told.stdout.contains("(why tells what led to it)"), "{told:?}");
+    assert!(told.stdout.contains(&format!("{table}:{} [cache] S: write = \"ack\"", row + 1)), "{told:?}");
+    let rule = protocol.lines().position(|line| line.starts_with("write = [{")).unwrap() + 1;
+    assert!(told.stdout.contains(&format!("{table}:{rule} [directory] write: ... grant = \"M\"")), "{told:?}");
+}
+
+#[test]
+fn a_recording_is_named_after_all_that_was_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut names = Vec::new();
+    for tried in [["--fault", "no-grant-ack"], ["--mutate", "cache S write = ack"]] {
+        let mut explore = std::process::Command::new(umscope());
+        explore.args(["explore", "explore/two-gpu", "--protocol", "mesi"]).args(tried);
+        let outcome = explore.current_dir(folder.path()).output().unwrap();
+        assert_eq!(outcome.status.code(), Some(1), "{outcome:?}");
+    }
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        names.push(entry.unwrap().file_name().into_string().unwrap());
+    }
+    names.sort();
+    let starts = |nth: usize, with: &str| names.get(nth).is_some_and(|name: &String| name.starts_with(with));
+    assert!(starts(0, "two-gpu-mesi-cache-S-write-ack-") && starts(1, "two-gpu-mesi-no-grant-ack-"), "{names:?}");
+}
+
+#[test]
 fn what_was_found_is_told_where_its_recording_cannot_be_written() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("two-gpu-inclusion.rec")).unwrap();
+    std::fs::create_dir(folder.path().join("two-gpu-no-grant-ack-inclusion.rec")).unwrap();
     let scenario = std::path::absolute("scenarios/explore/two-gpu.toml").unwrap();
     let mut explore = std::process::Command::new(umscope());
     explore.args(["explore", scenario.to_str().unwrap(), "--fault", "no-grant-ack"]);
@@ -319,7 +370,7 @@ fn what_was_found_is_told_where_its_recording_cannot_be_written() {
     let (told, wrong) = (String::from_utf8_lossy(&outcome.stdout), String::from_utf8_lossy(&outcome.stderr));
     assert_eq!(outcome.status.code(), Some(1), "{told} {wrong}");
     assert!(told.contains("\ninclusion: ") && told.contains("its recording could not be written"), "{told}");
-    assert!(wrong.contains("two-gpu-inclusion.rec"), "{wrong}");
+    assert!(wrong.contains("two-gpu-no-grant-ack-inclusion.rec"), "{wrong}");
 }
 
 #[test]

@@ -245,3 +245,39 @@ fn copies_end_however_a_page_lies_over_memories_and_both_sides_may_read() {
                 { id = \"b\", after = \"a\", by = \"host.cpu0\", do = [\"load 0x10008 4\"] }";
     run("tiny/memcpy-2gpu", both, &[]);
 }
+
+#[test]
+fn what_a_scenario_expects_of_itself_is_told_apart_from_what_was_set() {
+    let changed = call(&["run", "numa/local-phase", "--set", "gpu.numa.l2=memory-side"]);
+    let note = "note: the scenario expects this of itself as it is, not with gpu.numa.l2=memory-side";
+    assert!(changed.code == Some(1) && changed.stdout.contains(note), "{changed:?}");
+}
+
+#[test]
+fn an_empty_file_does_not_hide_what_is_bundled_under_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mesi.toml");
+    std::fs::write(&file, "").unwrap();
+    let check = |name: &str| {
+        let mut check = std::process::Command::new(umscope());
+        check.args(["check", name, "--keys"]).current_dir(folder.path()).output().unwrap()
+    };
+    let told = check("mesi");
+    assert!(told.status.success() && told.stdout.starts_with(b"# MESI"), "{told:?}");
+    let refused = check("mesi.toml");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("mesi.toml is empty"), "{refused:?}");
+}
+
+#[test]
+fn a_lesson_runs_under_a_protocol_without_its_states_and_says_what_is_left_out() {
+    let tried = call(&["run", "umh/neighbouring-bytes", "--protocol", "mesi"]);
+    assert!(tried.code == Some(0) && tried.stderr.contains("expected is left out"), "{tried:?}");
+    assert!(tried.stderr.contains("expected a state of mesi"), "{tried:?}");
+    // Its own protocol must have them.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own.toml").display().to_string();
+    let text = std::fs::read_to_string("scenarios/umh/neighbouring-bytes.toml").unwrap();
+    std::fs::write(&path, format!("protocol = \"mesi\"\n{text}")).unwrap();
+    assert_eq!(call(&["run", &path]).code, Some(2));
+    assert_eq!(call(&["test", "scenarios/umh/neighbouring-bytes.toml", "--protocol", "mesi"]).code, Some(2));
+}

@@ -43,7 +43,7 @@ fn the_lesson_is_told_to_its_end_and_its_questions_answered() {
             terminal.wait_for("You said: gives its dirty bytes");
         }
         if event == 19 {
-            terminal.wait_for("✗ No: answers without data, stays N");
+            terminal.wait_for("✗ No, it is: answers without data, stays N");
         }
     }
     terminal.send("c");

@@ -11,7 +11,7 @@ use self::reach::Level;
 use super::super::document::{At, Document};
 use super::super::protocol_file::{ByName, ProtocolFile, RowFile};
 use super::columns;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Source};
 use crate::model::state::{Action, State};
 use crate::protocol::table::Table;
 
@@ -22,6 +22,30 @@ pub struct Faults {
     pub errors: Vec<Diagnostic>,
     /// What works, but is hardly meant.
     pub warnings: Vec<Diagnostic>,
+}
+
+impl Faults {
+    /// The first error in a line, with its place in the table, and how many there are.
+    #[must_use]
+    pub fn error_told(&self, table: &Source) -> Option<String> {
+        let more = match self.errors.len() {
+            0 | 1 => String::new(),
+            count => format!(" (the first of {count} faults)"),
+        };
+        let first = self.errors.first()?;
+        Some(format!("{}{more}; `umscope check` tells more", in_a_line(table, first)))
+    }
+
+    /// Each warning in a line, with its place in the table.
+    #[must_use]
+    pub fn warnings_told(&self, table: &Source) -> Vec<String> {
+        self.warnings.iter().map(|warning| in_a_line(table, warning)).collect()
+    }
+}
+
+fn in_a_line(table: &Source, fault: &Diagnostic) -> String {
+    let place = fault.position().map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
+    format!("warning: {}{place}: {}", table.name, fault.message.trim_start_matches("warning: "))
 }
 
 /// A table under study, with its levels.
@@ -91,8 +115,21 @@ impl Study<'_> {
         for row in self.table.rows.iter() {
             let state = row.state;
             if !self.leaf.reachable.contains(&state) && !self.inner.reachable.contains(&state) {
-                let expected = format!("a cell with `> {state}`, a rule that grants it, or no row for it");
-                self.warn(&self.row(state), &format!("nothing leads to {state}"), &expected);
+                let rules = self.table.read.iter().chain(&self.table.read_nc).chain(&self.table.write);
+                let is_granted = rules.clone().any(|rule| rule.grant == state);
+                let (message, expected) = if is_granted {
+                    (
+                        format!(
+                            "nothing leads to {state}: [directory] grants it, and no cell takes what is granted"
+                        ),
+                        "`> granted` in the cell that asks, or no rule that grants it".to_owned(),
+                    )
+                } else {
+                    let expected =
+                        format!("a cell with `> {state}`, a rule that grants it, or no row for it");
+                    (format!("nothing leads to {state}"), expected)
+                };
+                self.warn(&self.row(state), &message, &expected);
             }
         }
         let declared =

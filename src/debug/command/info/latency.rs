@@ -191,6 +191,8 @@ fn text(leg: &Leg, components: &Components) -> String {
         Awaited::Turn { other, passed, .. } => turn(at, *other, *passed),
         Awaited::Warp(WarpState::Translation) => format!("{at} translates its address: TLB and page walk"),
         Awaited::Warp(WarpState::Ready) => format!("{at} is to issue it"),
+        Awaited::Warp(WarpState::MshrFull) => format!("{at} waits for a free MSHR of its L1 to issue it"),
+        Awaited::Warp(WarpState::LinkFull) => format!("{at} waits for room below its L1 to issue it"),
         Awaited::Warp(state) => format!("{at} waits: {}", state.name()),
         Awaited::Page { page, is_moving: false } => {
             format!("the far-fault of {} waits for the driver to take it up", numbered(*page))
