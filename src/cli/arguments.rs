@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use crate::diagnostic::in_toml;
 use crate::diagnostic::{self, Diagnostic};
 use crate::model::number::parse_number;
 use crate::scenario::{CYCLES, fault_table};
@@ -100,13 +101,12 @@ impl Tries {
             let error = Diagnostic::new(format!("--protocol and --set {other} both name a protocol"));
             return Err(Box::new(error.expected("one of them")));
         }
-        let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let list = |key: &str, items: Vec<String>| {
             (!items.is_empty()).then(|| format!("{key}=[{}]", items.join(", ")))
         };
         let faults = self.fault.iter().map(|fault| fault_table(fault)).collect::<diagnostic::Result<_>>()?;
-        let changes = self.mutate.iter().map(|change| text(change)).collect();
-        let protocol = self.protocol.as_ref().map(|name| format!("protocol={}", text(name)));
+        let changes = self.mutate.iter().map(|change| in_toml(change)).collect();
+        let protocol = self.protocol.as_ref().map(|name| format!("protocol={}", in_toml(name)));
         Ok(protocol.into_iter().chain(list("fault", faults)).chain(list("mutate", changes)).collect())
     }
 }

@@ -17,6 +17,7 @@ use crate::config::machine::MachineSpec;
 use crate::config::machine_keys;
 use crate::config::{self, Kind};
 use crate::debug::command;
+use crate::diagnostic::in_toml;
 use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
 use crate::machine::Machine;
 use crate::model::component::ComponentKind;
@@ -276,7 +277,7 @@ impl Check {
         let spec = config::load_machine_with(&self.file, None, &self.set)?;
         // An empty scenario has its protocols looked up and its parts built.
         let found = config::find(Kind::Machine, &self.file, None)?;
-        let text = format!("machine = {}\n", toml::Value::String(found.reference));
+        let text = format!("machine = {}\n", in_toml(&found.reference));
         let scenario = Scenario::parse(Source::new(found.source.name, text), None)?;
         let options = Options { set: self.set.clone(), ..Options::default() };
         let prepared = scenario.prepare(&options)?;

@@ -128,17 +128,16 @@ pub fn open(target: &Target) -> Result<(Session, Option<EventNumber>), Trouble> 
     let target = target.clone();
     let load = move || {
         let work = Work::open(&target, &Interrupt::default())?;
-        let mut prepared = work.prepare()?;
-        let left_out = prepared.left_out.take();
+        let prepared = work.prepare()?;
         let end = work.recording.as_ref().and_then(|recording| recording.end.as_ref());
         let there = end.filter(|end| end.how.is_of_interest()).map(|end| end.mark.event);
         let mut origin = Origin::scenario(&work.name, &work.scenario, &work.options, prepared);
         origin.recorded = end.map(|end| Recorded { mark: end.mark, found: end.found.clone() });
-        Ok((origin, there, work, left_out))
+        Ok((origin, there, work))
     };
-    let (origin, there, work, left_out) = load()?;
+    let (origin, there, work) = load()?;
     work::doubt(&work.scenario, &work.options);
-    work::tell_left_out(left_out.as_deref());
+    work::tell_left_out(origin.left_out.as_deref());
     interrupt.release();
     let reload: Reload = Box::new(move || load().map(|(origin, ..)| origin));
     Ok((Session::open(origin, Some(reload)), there))
@@ -162,7 +161,11 @@ pub fn on_screen(
         client.send(Request::Command(command));
     }
     let end = run::run(&client, settings);
-    let is_told = client.frame().lesson.as_ref().is_some_and(|lesson| lesson.step.0 == lesson.step.1);
+    let is_told = client
+        .frame()
+        .lesson
+        .as_ref()
+        .is_some_and(|lesson| lesson.step.1 > 0 && lesson.step.0 == lesson.step.1);
     client.send(Request::Interrupt);
     client.send(Request::Quit);
     drop(client);

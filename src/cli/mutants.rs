@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
@@ -15,11 +16,12 @@ use super::output::Output;
 use super::pool;
 use super::progress::Progress;
 use crate::config::{self, Kind};
+use crate::diagnostic::in_toml;
 use crate::diagnostic::{self, Diagnostic, Source, cannot, try_out};
 use crate::explore::fairness::{self, Fairness};
 use crate::explore::mutants::{self, Base, Mutant, Verdict};
 use crate::explore::random;
-use crate::explore::search::Limits;
+use crate::explore::search::{Counts, Limits};
 use crate::explore::stress;
 use crate::explore::system::System;
 use crate::explore::way::Violation;
@@ -163,6 +165,24 @@ impl Changed<'_> {
     }
 }
 
+/// Whether to go on, and how many states have been looked at for all mutants.
+struct Watch<'a> {
+    interrupt: &'a Interrupt,
+    states: AtomicU64,
+}
+
+impl Watch<'_> {
+    /// For one search, which tells how far it is from time to time.
+    fn go_on(&self) -> impl FnMut(Counts) -> bool + '_ {
+        let mut before = 0;
+        move |counts| {
+            self.states.fetch_add(counts.states.saturating_sub(before), Ordering::Relaxed);
+            before = counts.states;
+            !self.interrupt.is_raised()
+        }
+    }
+}
+
 /// What is known of a mutant that is not caught on the shapes.
 #[derive(Default)]
 struct Known {
@@ -208,11 +228,6 @@ impl Known {
     }
 }
 
-/// As TOML writes it.
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
-}
-
 /// Makes the folder of the recordings, where any can be written.
 fn make_folder(folder: &Path) -> diagnostic::Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| cannot(folder, &error))?;
@@ -254,7 +269,7 @@ impl Mutants {
 
     /// The places with the protocol as it is; a status if it breaks a rule itself, or was interrupted.
     fn places(&self, interrupt: &Interrupt) -> Result<Result<Places, Status>, Trouble> {
-        let protocol = format!("protocol={}", quoted(&self.protocol));
+        let protocol = format!("protocol={}", in_toml(&self.protocol));
         let mut progress = Progress::start();
         let mut shapes = Vec::new();
         for (name, accesses) in SHAPES {
@@ -283,7 +298,7 @@ impl Mutants {
             }
             shapes.push(Shape { place, base });
         }
-        let text = format!("machine = {}\n{protocol}\n", quoted(TESTED));
+        let text = format!("machine = {}\n{protocol}\n", in_toml(TESTED));
         let tested =
             Scenario::parse(Source::new("the machine under test", text), std::env::current_dir().ok())?;
         let tested = Blueprint { max_cycles: u64::MAX, ..tested.blueprint(&Options::default())? };
@@ -300,10 +315,14 @@ impl Mutants {
     ) -> Result<Vec<Judged>, Trouble> {
         let results: Vec<Option<Judged>> = mutants.iter().map(|_| None).collect();
         let shared = Mutex::new((results, None::<Trouble>));
-        let told = |done| format!("{}: {done} of {} mutants", self.protocol, mutants.len());
+        let watch = Watch { interrupt, states: AtomicU64::new(0) };
+        let told = |done| {
+            let states = grouped(watch.states.load(Ordering::Relaxed));
+            format!("{}: {done} of {} mutants, {states} states", self.protocol, mutants.len())
+        };
         pool::each(mutants.len(), self.jobs, interrupt, told, |index| {
             let Some(mutant) = mutants.get(index) else { return ControlFlow::Continue(()) };
-            let judged = self.judge(*mutant, table, source, places, interrupt);
+            let judged = self.judge(*mutant, table, source, places, &watch);
             let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
             match judged {
                 Ok(judged) => {
@@ -330,7 +349,7 @@ impl Mutants {
         table: &Table,
         source: &Source,
         places: &Places,
-        interrupt: &Interrupt,
+        watch: &Watch<'_>,
     ) -> Result<Judged, Trouble> {
         let name = mutant.to_string();
         let is = |caught, equivalent, by: String| Judged {
@@ -355,7 +374,7 @@ impl Mutants {
         }
         let changed = Changed { mutant, own: table, table: Arc::new(changed) };
         let mut known = Known::default();
-        if let Some((place, violation)) = self.find(places, &changed, &mut known, interrupt)? {
+        if let Some((place, violation)) = self.find(places, &changed, &mut known, watch)? {
             let by = format!("{} on {} in {} steps", violation.rule, place.name, violation.choices.len());
             let recording = self.record(&changed, place, &violation)?;
             return Ok(Judged { recording, ..is(true, false, by) });
@@ -381,16 +400,16 @@ impl Mutants {
         places: &'a Places,
         changed: &Changed<'_>,
         known: &mut Known,
-        interrupt: &Interrupt,
+        watch: &Watch<'_>,
     ) -> Result<Option<(&'a Place, Violation)>, Trouble> {
         for shape in &places.shapes {
-            if let Some(violation) = self.look(shape, changed, known, interrupt)? {
+            if let Some(violation) = self.look(shape, changed, known, watch)? {
                 return Ok(Some((&shape.place, violation)));
             }
         }
         let system = changed.on(&places.large)?;
         let limits = random::Limits { steps: STEPS, seed: SEED, memory: MEMORY, threads: 1 };
-        let outcome = random::walk(&system, limits, |_| !interrupt.is_raised());
+        let outcome = random::walk(&system, limits, |_| !watch.interrupt.is_raised());
         Ok(outcome.violations.into_iter().next().map(|violation| (&places.large, violation)))
     }
 
@@ -400,12 +419,11 @@ impl Mutants {
         shape: &Shape,
         changed: &Changed<'_>,
         known: &mut Known,
-        interrupt: &Interrupt,
+        watch: &Watch<'_>,
     ) -> Result<Option<Violation>, Trouble> {
         let name = shape.place.name;
         let system = changed.on(&shape.place)?;
-        let go_on = |_| !interrupt.is_raised();
-        let counts = match mutants::judge(&shape.base, &system, self.limits(1), go_on) {
+        let counts = match mutants::judge(&shape.base, &system, self.limits(1), watch.go_on()) {
             Verdict::Same => return Ok(None),
             Verdict::Caught(outcome) => return Ok(outcome.violations.into_iter().next()),
             Verdict::Open(outcome) => {
@@ -414,7 +432,7 @@ impl Mutants {
             }
             Verdict::Correct(counts) => counts,
         };
-        match (name == CROWD).then(|| fairness::judge(&system, MEMORY, go_on)) {
+        match (name == CROWD).then(|| fairness::judge(&system, MEMORY, watch.go_on())) {
             Some(Fairness::Broken(violation)) => return Ok(Some(violation)),
             Some(Fairness::Unknown(_)) => {
                 known.open.get_or_insert((name, counts.states));
@@ -433,8 +451,8 @@ impl Mutants {
     ) -> Result<Option<PathBuf>, Trouble> {
         let Some(folder) = &self.record else { return Ok(None) };
         let with = match changed.mutant {
-            Mutant::Rule(fault) => format!("fault=[{{ name = {} }}]", quoted(fault.name())),
-            Mutant::Table(change) => format!("mutate=[{}]", quoted(&change.to_string())),
+            Mutant::Rule(fault) => format!("fault=[{{ name = {} }}]", in_toml(fault.name())),
+            Mutant::Table(change) => format!("mutate=[{}]", in_toml(&change.to_string())),
         };
         let scenario = place.scenario.clone().with(&[with])?;
         let path = folder.join(file_name(&changed.mutant.to_string()));

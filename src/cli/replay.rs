@@ -15,6 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::machine::{Machine, StepOutcome};
 use crate::model::inspect::Inspect;
 use crate::model::record::Records;
+use crate::model::text::digits;
 use crate::recording::{self, Differs, Mark, Recording, TraceFile, Verifier};
 use crate::report::number::grouped;
 
@@ -162,7 +163,7 @@ fn text(name: &str, recording: &Recording, machine: &Machine, replayed: &Result<
         Err(Differs { after, expected, found }) => {
             let how = match found {
                 Some(found) if found.event == expected.event => {
-                    format!("the digest is {:016x}, not {:016x}", found.digest, expected.digest)
+                    format!("the digest is {}, not {}", digits(found.digest), digits(expected.digest))
                 }
                 _ => format!("the run ends at {} already", at(&Mark::of(machine))),
             };
@@ -181,15 +182,14 @@ fn document(
     machine: &Machine,
     replayed: &Result<u64, Differs>,
 ) -> serde_json::Value {
-    let digest = |digest: u64| format!("{digest:016x}");
     let differs = replayed.as_ref().err().map(|Differs { after, expected, found }| {
         json!({
             "from_event": after.event,
             "from_cycle": after.cycle,
             "to_event": expected.event,
             "to_cycle": expected.cycle,
-            "expected": digest(expected.digest),
-            "found": found.map(|found| digest(found.digest)),
+            "expected": digits(expected.digest),
+            "found": found.map(|found| digits(found.digest)),
         })
     });
     json!({

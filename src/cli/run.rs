@@ -289,7 +289,6 @@ impl Run {
             about: about_work.as_deref(),
             file: &work.scenario.source().name,
             about_machine: about,
-            changes: &work.options.set,
         };
         let mut text = summary::text(done, machine, heading);
         if self.stop.is_some() && done.stopped_at.is_none() {

@@ -44,7 +44,9 @@ pub struct Shrink {
 impl Shrink {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
-        let work = Work::open(&self.target, &interrupt)?;
+        let mut work = Work::open(&self.target, &interrupt)?;
+        // What is expected is what fails.
+        work.options.may_leave_out = false;
         let output = destination::file(self.output.as_deref());
         Outputs::default().with("--output", output, Replaces::Anything).check(|| work.reads())?;
         let mut output = Destination::open(self.output.as_deref())?;

@@ -19,6 +19,7 @@ use super::progress::Progress;
 use crate::config;
 use crate::config::machine::MachineSpec;
 use crate::debug::diagnosis::{Diagnosis, diagnose, trace};
+use crate::diagnostic::in_toml;
 use crate::diagnostic::{Diagnostic, Result, Source, write_whole};
 use crate::explore::stress::{self, Coverage, Failure, Plan, Round, shrink};
 use crate::model::inspect::Inspect;
@@ -162,8 +163,7 @@ impl Stress {
 
     /// A scenario of this machine and what it is tested with, and more text of the file.
     fn scenario(&self, title: &str, more: &str) -> Result<Scenario> {
-        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        let text = format!("title = {}\nmachine = {}\n{more}", quoted(title), quoted(&self.machine));
+        let text = format!("title = {}\nmachine = {}\n{more}", in_toml(title), in_toml(&self.machine));
         let name = Source::new(self.failure.display().to_string(), text);
         let scenario = Scenario::parse(name, std::env::current_dir().ok())?;
         scenario.with(&self.tries.keys(&self.set)?)

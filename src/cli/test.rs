@@ -17,8 +17,9 @@ use super::suite::{self, Found};
 use super::work::{self, Work};
 use crate::debug::diagnosis::Diagnosis;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::model::text::digits;
 use crate::report;
-use crate::report::json::{digest, failures};
+use crate::report::json::failures;
 use crate::report::junit::{self, Case};
 use crate::scenario::{self, Failure, Report};
 
@@ -221,7 +222,7 @@ impl Tested {
             "expectations": report.map(|report| report.expectations),
             "cycles": report.map(|report| report.cycles),
             "events": report.map(|report| report.events),
-            "digest": report.map(|report| digest(report.digest)),
+            "digest": report.map(|report| digits(report.digest)),
             "failures": failed,
             "diagnosis": self.diagnosis.as_ref().map(report::diagnosis::json),
         })

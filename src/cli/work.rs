@@ -10,6 +10,7 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::config::library::Found;
 use crate::config::{self, Kind, MachineChoice};
+use crate::diagnostic::in_toml;
 use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
 use crate::machine::FirstPass;
 use crate::model::time::EventNumber;
@@ -228,13 +229,12 @@ impl Work {
     /// A trace alone is a scenario without checks: it is run for its numbers.
     fn trace(target: &Target, machine: &str, format: Option<Format>, interrupt: &Interrupt) -> Result<Self> {
         let found = config::find(Kind::Machine, machine, None)?;
-        let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let title = Path::new(&target.scenario).file_name().map(|name| name.to_string_lossy().into_owned());
         let file = format!(
             "title = {}\nmachine = {}\ntrace = {}\nchecks = false\n",
-            text(&format!("Trace {}", title.as_deref().unwrap_or(&target.scenario))),
-            text(&found.reference),
-            text(&target.scenario),
+            in_toml(&format!("Trace {}", title.as_deref().unwrap_or(&target.scenario))),
+            in_toml(&found.reference),
+            in_toml(&target.scenario),
         );
         let (set, options) = options(&target.changes)?;
         let scenario = Scenario::parse(Source::new(target.scenario.as_str(), file), None)?.with(&set)?;
@@ -256,7 +256,7 @@ impl Work {
         }
         let trace = self.trace.as_ref().map(|trace| trace.display().to_string());
         let named = trace.into_iter().chain(self.machine.clone());
-        named.fold(text, |text, path| text.replace(&toml::Value::String(path).to_string(), "\"\""))
+        named.fold(text, |text, path| text.replace(&in_toml(&path), "\"\""))
     }
 
     /// Builds the machine, with all queries of the scenario.
@@ -341,10 +341,14 @@ fn shown() -> impl Fn(EventNumber) -> bool + Send + Sync {
     }
 }
 
-/// Says why the story of a scenario and what it expects are left out, if they are.
+/// What is left out where another protocol is tried; followed by the first of it.
+pub const LEFT_OUT: &str =
+    "what speaks of states that this protocol does not have is left out, be it told, expected or stopped at";
+
+/// Says that something of a scenario is left out, if it is.
 pub fn tell_left_out(why: Option<&Diagnostic>) {
     if let Some(why) = why {
-        say("warning: the story and what is expected is left out, since it is about another protocol:");
+        say(format_args!("warning: {LEFT_OUT}:"));
         say(why);
     }
 }

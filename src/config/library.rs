@@ -286,8 +286,11 @@ fn unknown(kind: Kind, name: &str, bare: &str, bundled: &[(String, &str)]) -> Di
     let begun = names().find(|known| bare.contains('/') && known.starts_with(bare));
     let begun = begun.map(|near| format!("did you mean {near}?"));
     diagnostic.suggestion = homonym.or(begun).or(diagnostic.suggestion).or_else(|| {
-        let on_disk = read_text(Path::new(name), 0).err()?;
-        on_disk.suggestion
+        // A file of another kind is not meant.
+        let suggestion = read_text(Path::new(name), 0).err()?.suggestion?;
+        let near = suggestion.strip_prefix("did you mean ")?.strip_suffix('?')?;
+        let near = read_text(Path::new(near), TEXT_LIMIT).ok()?;
+        kind_of(&near).is_some_and(|found| found == kind).then_some(suggestion)
     });
     let within = format!("{}/", bare.trim_end_matches('/'));
     let inside = || names().filter(|known| known.starts_with(&within));

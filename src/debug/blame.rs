@@ -4,26 +4,31 @@ use super::describe;
 use super::frame::focus;
 use super::session::Session;
 use crate::config::protocol::{Place, Places};
-use crate::config::{self, Kind};
 use crate::model::address::Range;
 use crate::model::component::ComponentId;
 use crate::model::message::{Message, MessageKind};
 use crate::model::record::{Record, What};
 use crate::model::state::Action;
 use crate::model::time::EventNumber;
+use crate::protocol::mutation::{cell_text, rule_text};
 use crate::protocol::node::Role;
+use crate::protocol::table::Table;
 
 /// Events that are looked back, at most, and decisions that are told.
 const BACK: EventNumber = 20_000;
 const TOLD: usize = 12;
 
+/// Rules that no table breaks: something takes too long, or a choice is none.
+const OTHERS: [&str; 3] = ["overdue", "livelock", "choice"];
+
 /// What the tables decided of the block of which a rule is broken at the cursor, the latest first; `None` where none is.
 pub fn blame(session: &mut Session) -> Option<Vec<String>> {
     let event = session.event();
-    let is_broken = |record: &Record| matches!(record.what, What::Violation { .. });
+    let is_broken =
+        |record: &Record| matches!(&record.what, What::Violation { rule, .. } if !OTHERS.contains(rule));
     let broken = session.last_records().iter().find(|record| is_broken(record)).cloned()?;
-    let mut lines = vec![describe::log_line(&broken, session.machine().components()).trim_start().to_owned()];
-    let Some(range) = broken.range else { return Some(lines) };
+    let mut lines = vec![describe::record(&broken, session.machine().components())];
+    let range = broken.range?;
     let line = focus::line(session.machine(), range.start);
     let start = session.timeline().start().max(event.saturating_sub(BACK));
     let records = session.records(start, event).to_vec();
@@ -39,40 +44,55 @@ pub fn blame(session: &mut Session) -> Option<Vec<String>> {
         .take(TOLD)
         .collect();
     if decisions.is_empty() {
-        return Some(lines);
+        return None;
     }
     lines.push(format!("decided of {} by the tables, the latest first:", line.start));
     for (record, places) in decisions {
-        lines.push(describe::log_line(record, session.machine().components()));
-        lines.extend(places.into_iter().map(|place| format!("{:>10} {place}", "")));
+        let what = describe::with_kind(record, session.machine().components());
+        lines.push(format!("{:>6}  {what}", record.id.event));
+        lines.extend(places.into_iter().map(|place| format!("{:>8}{place}", "")));
     }
     Some(lines)
 }
 
-/// The files of the machine's tables: those on disk, or that the scenario brings along, before those that are bundled.
+/// The files of the machine's tables.
 fn files(session: &Session) -> Vec<Places> {
-    let own = session.maker.as_ref().and_then(|maker| maker.scenario.own_tables(&maker.options).ok());
-    let own = own.unwrap_or_default().into_iter();
-    let tables = session.tables();
-    let names = tables.iter().map(|ruled| ruled.table.name.as_str());
-    let bundled = names.filter_map(|name| Some(config::find(Kind::Protocol, name, None).ok()?.source));
-    own.chain(bundled).filter_map(|source| Places::of(&source).ok()).collect()
+    let sources = session.maker.as_ref().and_then(|maker| maker.scenario.all_tables(&maker.options).ok());
+    sources.unwrap_or_default().iter().filter_map(|source| Places::of(source).ok()).collect()
+}
+
+/// The file of a table: the one that says the same, whatever it is called here; or else the one of its name, which was changed.
+fn file<'a>(files: &'a [Places], table: &Table) -> Option<&'a Places> {
+    let is_same = |file: &&Places| Table { name: table.name.clone(), ..file.table().clone() } == *table;
+    files.iter().find(is_same).or_else(|| files.iter().find(|file| file.table().name == table.name))
 }
 
 /// Where in its file stands what decided a record; `None` of what no table decides.
 fn places(session: &Session, files: &[Places], before: &[Record], record: &Record) -> Option<Vec<String>> {
     let table = session.machine().table(record.at)?;
-    let file = files.iter().find(|file| file.name() == table.name)?;
+    let file = file(files, table)?;
     let inner = session.machine().role(record.at) != Some(Role::Leaf);
-    let places: Vec<Place> = match &record.what {
-        What::Transition { from, to, action: Action::Merge } => file.merges(*from, *to),
-        What::Transition { from, action, .. } => file.cell(*from, *action, inner).into_iter().collect(),
-        What::Hit { state, action, .. } => file.cell(*state, *action, inner).into_iter().collect(),
-        What::Message(grant) => file.rules(request(before, record.at, grant)?, grant.granted?),
+    let cell = |state, action| {
+        let [own, other] = [table, file.table()].map(|table| table.cell(state, action, inner));
+        let changed = (own != other).then(|| cell_text(own));
+        (file.cell(state, action, inner).into_iter().collect(), changed)
+    };
+    let (places, changed): (Vec<Place>, Option<String>) = match &record.what {
+        What::Transition { from, to, action: Action::Merge } => (file.merges(*from, *to), None),
+        What::Transition { from, action, .. } => cell(*from, *action),
+        What::Hit { state, action, .. } => cell(*state, *action),
+        What::Message(grant) => {
+            let (request, granted) = (request(before, record.at, grant)?, grant.granted?);
+            let changed = table.directory(request) != file.table().directory(request);
+            let rule = table.directory(request).iter().find(|rule| rule.grant == granted);
+            (file.rules(request, granted), rule.filter(|_| changed).map(|rule| rule_text(*rule)))
+        }
         _ => return None,
     };
+    let changed = changed.map_or_else(String::new, |now| format!(" (changed: {now})"));
     let path = file.path();
-    Some(places.into_iter().map(|place| format!("{path}:{} {}", place.line, place.text)).collect())
+    let told = places.into_iter().map(|place| format!("{path}:{} {}{changed}", place.line, place.text));
+    Some(told.collect())
 }
 
 /// What was asked for by the receiver of a grant.

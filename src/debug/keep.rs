@@ -7,6 +7,7 @@ use super::subject::Subject;
 use crate::config::machine::MachineSpec;
 use crate::diagnostic::Result;
 use crate::model::inspect::BlockView;
+use crate::model::text::digits;
 use crate::model::text::plural;
 use crate::recording::{End, Ending, Input, Mark, Recording};
 use crate::scenario::{Draft, FARTHEST, Options};
@@ -78,7 +79,7 @@ impl Session {
         let (event, digest) = (machine.event(), machine.digest());
         let mut start = Table::new();
         start.insert("event".into(), Value::Integer(i64::try_from(event).unwrap_or(i64::MAX)));
-        start.insert("digest".into(), Value::String(format!("{digest:016x}")));
+        start.insert("digest".into(), Value::String(digits(digest)));
         draft.head.insert("start".into(), Value::Table(start));
         let title = format!("{}, from event {event}", self.title);
         draft.head.insert("title".into(), Value::String(title));

@@ -94,6 +94,7 @@ impl Lesson {
         lesson
             .asked
             .retain(|asked| asked.event < event || asked.event == event && !asked.say.is_some_and(is_early));
+        lesson.remarked.retain(|record| record.event <= event);
         lesson.failed.retain(|failed| failed.event <= event);
         for settled in &mut lesson.settled {
             *settled = settled.filter(|at| *at <= event);

@@ -3,6 +3,7 @@
 use super::lesson::Lesson;
 use super::subject::Subject;
 use crate::config::machine::{MachineSpec, NetworkKind};
+use crate::diagnostic::Diagnostic;
 use crate::model::inspect::Inspect;
 use crate::model::text::plural;
 use crate::query::Context;
@@ -29,6 +30,8 @@ pub struct Origin {
     /// How to make it again, and otherwise.
     pub maker: Option<Maker>,
     pub recorded: Option<Recorded>,
+    /// Why something of the scenario was left out, if it was.
+    pub left_out: Option<Box<Diagnostic>>,
 }
 
 /// The end of a recording that is opened.
@@ -63,6 +66,7 @@ impl Origin {
             bug: prepared.bug,
             maker: Some(Maker { scenario: scenario.clone(), options: options.clone() }),
             recorded: None,
+            left_out: prepared.left_out,
         }
     }
 }

@@ -114,3 +114,8 @@ fn floor(text: &str, index: usize) -> usize {
     let index = index.min(text.len());
     (0..=index).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
+/// A text as a value of a TOML file.
+#[must_use]
+pub fn in_toml(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}

@@ -161,7 +161,7 @@ impl Machine {
         }
         let mut lanes = self.lanes.take()?;
         self.now = self.now.max(due);
-        self.event += 1;
+        (self.event, self.last) = (self.event + 1, None);
         let mut out = self.outbox(records);
         for pair in &mut lanes.pairs {
             self.turn_on(pair, lanes.turn, &mut out);

@@ -61,7 +61,7 @@ impl Machine {
             .map(|(_, message)| Choice::Deliver {
                 from: message.from,
                 to: message.to,
-                network: lane_network(message, &self.fixed.faults),
+                network: self.network_of(message),
             })
             .collect()
     }
@@ -99,6 +99,11 @@ impl Machine {
         }
     }
 
+    /// By which network a choice names a message: that of its lane, or its own where all share one.
+    fn network_of(&self, message: &Message) -> Network {
+        if self.fixed.folded { message.kind.network() } else { lane_network(message, &self.fixed.faults) }
+    }
+
     fn node_of(&self, id: ComponentId) -> Option<usize> {
         *self.fixed.node_of.get(id.index())?
     }
@@ -119,7 +124,7 @@ impl Machine {
         let (from, to) = (self.node_of(from)?, self.node_of(to)?);
         let index = self.channels.iter().position(|channel| (channel.from, channel.to) == (from, to))?;
         let channel = self.channels.get(index)?;
-        let is_it = |message: &Message| lane_network(message, &self.fixed.faults) == network;
+        let is_it = |message: &Message| self.network_of(message) == network;
         let mut lanes = 0..channel.lanes.len();
         let lane = lanes.find(|lane| channel.oldest(*lane).is_some_and(is_it))?;
         if !self.can_take(to, channel.oldest(lane)?) {

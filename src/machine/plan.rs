@@ -91,7 +91,7 @@ impl Machine {
     /// Makes the change that is due, as one event.
     pub(super) fn intervene(&mut self, records: &mut Records) -> StepOutcome {
         let planned = self.plan.next(self.event).cloned();
-        self.event += 1;
+        (self.event, self.last) = (self.event + 1, None);
         self.plan.due = self.plan.next(self.event).map_or(EventNumber::MAX, |planned| planned.event);
         let Some(planned) = planned else { return StepOutcome::Ran };
         self.finished_checked = false;

@@ -37,6 +37,12 @@ pub fn hex_head(bytes: &[u8], most: usize) -> String {
     }
 }
 
+/// A digest as it is written: 16 hexadecimal digits.
+#[must_use]
+pub fn digits(digest: u64) -> String {
+    format!("{digest:016x}")
+}
+
 /// So many of something whose name takes an `s`: `1 page`, `2 pages`, `2 accesses`, `2 branches`.
 #[must_use]
 pub fn plural(count: u64, noun: &str) -> String {

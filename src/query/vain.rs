@@ -151,6 +151,9 @@ impl<'a> Possible<'a> {
 
     /// Why no record of a kind happens at one of these components.
     fn place(&self, kind: &str, named: &Named) -> Option<String> {
+        if kind == "mshr" {
+            return self.tag_entries(named);
+        }
         let places = places(kind)?;
         let is_meant = |place: &ComponentKind| {
             self.components
@@ -162,6 +165,19 @@ impl<'a> Possible<'a> {
         }
         let (_, there) = self.components.iter().find(|(_, part)| places.contains(&part.kind))?;
         Some(format!("{kind} records are of {} and its like", there.path))
+    }
+}
+
+impl Possible<'_> {
+    /// That what is meant has its misses in a tag miss handler, which tells of them otherwise.
+    fn tag_entries(&self, named: &Named) -> Option<String> {
+        self.spec.gpu.as_ref()?.tags.as_ref()?;
+        let mut meant =
+            self.components.iter().filter(|(id, _)| named.contains(*id, self.components)).peekable();
+        let (_, first) = meant.peek()?;
+        let path = first.path.clone();
+        let is_memory = meant.all(|(_, part)| part.kind == ComponentKind::Memory);
+        is_memory.then(|| format!("tag records tell of the entries of {path} and its like"))
     }
 }
 
@@ -305,5 +321,9 @@ mod tests {
         ] {
             assert_eq!(why(&machine, query), None, "{query}");
         }
+        let tagged = bundled("tiny/scalegpu", &[]);
+        assert_eq!(why(&tagged, "dram tags or mshr at gpu0.l2.0"), None);
+        let told = why(&tagged, "mshr at gpu0.memory.0").unwrap_or_default();
+        assert!(told.contains("tag records tell of the entries of gpu0.memory.0"), "{told}");
     }
 }

@@ -8,6 +8,7 @@ use crate::debug::latency::{Place, Sum, Waits};
 use crate::model::component::{ComponentId, Components};
 use crate::model::record::{Field, KINDS, Record};
 use crate::model::resource::ResourceView;
+use crate::model::text::digits;
 use crate::model::text::{hex, key_word};
 use crate::model::time::TimeBase;
 use crate::scenario::{Ended, Failure};
@@ -24,7 +25,7 @@ pub fn run(run: &Run) -> Value {
         "cycles": report.cycles,
         "events": report.events,
         "accesses": report.accesses,
-        "digest": digest(report.digest),
+        "digest": digits(report.digest),
         "wall_seconds": run.wall_seconds,
         "prepare_seconds": run.prepare_seconds,
         "events_per_second": run.events_per_second(),
@@ -77,12 +78,6 @@ fn resource(view: &ResourceView) -> Value {
 fn passed(run: &Run) -> Option<bool> {
     let is_cut_short = run.report.ended == Ended::Interrupted && run.stopped_at.is_none();
     (!is_cut_short || !run.report.passed).then_some(run.report.passed)
-}
-
-/// A digest as 16 hexadecimal digits.
-#[must_use]
-pub fn digest(digest: u64) -> String {
-    format!("{digest:016x}")
 }
 
 /// What failed, in the order in which it did.

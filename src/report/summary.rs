@@ -21,10 +21,10 @@ mod warps;
 use std::fmt::Write;
 
 use super::Run;
-use super::json::digest;
 use super::number::{bytes, counted, grouped, time};
 use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
+use crate::model::text::digits;
 use crate::scenario::Failure;
 use values::Values;
 
@@ -42,8 +42,6 @@ pub struct Heading<'a> {
     pub file: &'a str,
     /// What the machine calls itself, unless that is its name here, and its protocol.
     pub about_machine: &'a str,
-    /// What was set beside the scenario, which it may not have expected: `KEY=VALUE`.
-    pub changes: &'a [String],
 }
 
 /// The summary: a few lines with a word in front of each, and a table for each question that this machine and run raise.
@@ -84,13 +82,13 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         text.push_str(&table.text());
         text.push('\n');
     }
-    line(&mut text, "digest", &digest(run.report.digest));
+    line(&mut text, "digest", &digits(run.report.digest));
     line(&mut text, "took", &took(run));
     text.push('\n');
     for fault in &run.report.idle_faults {
         let _ = writeln!(text, "note: {}", idle(*fault));
     }
-    verdict(&mut text, run, &heading);
+    verdict(&mut text, run, heading.file);
     text
 }
 
@@ -155,8 +153,8 @@ fn took(run: &Run) -> String {
 }
 
 /// How it ended and what failed.
-fn verdict(text: &mut String, run: &Run, heading: &Heading<'_>) {
-    let (report, file) = (&run.report, heading.file);
+fn verdict(text: &mut String, run: &Run, file: &str) {
+    let report = &run.report;
     if let Some(stopped) = &run.stopped_at {
         let _ = writeln!(text, "stopped at event {}, cycle {}:", report.events, grouped(report.cycles));
         let _ = writeln!(text, "{}", stopped.text.trim());
@@ -180,8 +178,11 @@ fn verdict(text: &mut String, run: &Run, heading: &Heading<'_>) {
     if let Some(more) = report.failures.len().checked_sub(FAILURES).filter(|more| *more > 0) {
         let _ = writeln!(text, "and {more} more failures");
     }
-    if report.failures.iter().any(|failure| failure.line.is_some()) && !heading.changes.is_empty() {
-        let changes = heading.changes.join(", ");
+    // A fault is injected to see something fail.
+    let changes = run.set.iter().filter(|(key, _)| !key.starts_with("fault"));
+    let changes: Vec<String> = changes.map(|(key, value)| format!("{key} = {value}")).collect();
+    if report.failures.iter().any(|failure| failure.line.is_some()) && !changes.is_empty() {
+        let changes = changes.join(", ");
         let _ = writeln!(text, "note: the scenario expects this of itself as it is, not with {changes}");
     }
     if let Some(diagnosis) = &run.diagnosis {

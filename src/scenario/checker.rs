@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::machine::{StepOutcome, TaskView, Violation};
 use crate::model::component::Components;
 use crate::model::record::{Record, What};
+use crate::model::text::plural;
 use crate::model::time::EventNumber;
 use crate::query::Subject;
 
@@ -180,7 +181,8 @@ impl Checker {
     fn not_reached(&mut self, subject: &dyn Subject) {
         let left = self.progress.iter().filter(|progress| !progress.settled).count();
         if left > 0 {
-            let message = format!("{left} expectations were not reached: the run ended at the failed check");
+            let left = plural(left as u64, "expectation");
+            let message = format!("not reached, since the run ended at the failed check: {left}");
             self.failures.fail(place(subject), message);
         }
     }

@@ -12,7 +12,8 @@ use crate::model::time::EventNumber;
 use crate::recording::Input;
 
 use super::layout;
-use super::prepare::{Options, Scenario};
+use super::prepare::Options;
+use super::read::Scenario;
 
 /// A task as a table, and the key of the list that it stands in: `do`, `program`, `kernel` or `flush`.
 pub type TaskTable = (&'static str, Table);

@@ -20,7 +20,8 @@ use crate::workload::{Task, TaskKind};
 use super::file::{FaultFile, InputFile};
 use super::instruction as instructions;
 use super::place::Place;
-use super::prepare::{Options, Scenario};
+use super::prepare::Options;
+use super::read::Scenario;
 use super::setup;
 
 impl Scenario {

@@ -191,7 +191,8 @@ fn inline(key: &str, value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::draft::Draft;
-    use super::super::prepare::{Options, Scenario};
+    use super::super::prepare::Options;
+    use super::super::read::Scenario;
     use crate::config::{self, Kind};
 
     #[test]

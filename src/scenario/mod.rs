@@ -21,6 +21,7 @@ mod narration;
 mod place;
 mod prepare;
 mod prose;
+mod read;
 mod recorded;
 mod runner;
 mod setup;
@@ -36,8 +37,9 @@ pub use draft::Draft;
 pub use expectation::{Condition, Expectation, Matching, When};
 pub use exploration::Alphabet;
 pub use narration::{Ask, Due, Moment, Narrator, Say, Told, UPCOMING};
-pub use prepare::{Break, CYCLES, FARTHEST, Options, Prepared, Scenario, max_cycles};
+pub use prepare::{Break, CYCLES, FARTHEST, Options, Prepared, max_cycles};
 pub use prose::flow;
+pub use read::Scenario;
 pub use runner::{Report, Runner};
 pub use setup::fault_table;
 

@@ -1,4 +1,4 @@
-//! From a scenario file to a machine that is ready to run.
+//! From a scenario to a machine that is ready to run.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::config::document::At;
 use crate::config::machine::MachineSpec;
-use crate::config::settings::{self, Setting};
-use crate::config::{self, Document, Kind, MachineChoice, Shelf};
-use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::config::{self, Document, Shelf};
+use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::{Blueprint, FirstPass, Machine};
 use crate::model::inspect::Inspect;
 use crate::model::state::State;
+use crate::model::text::digits;
 use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
 use crate::query::{Context, Stop};
@@ -22,24 +22,15 @@ use crate::workload::{Task, Workload};
 use super::bug::{self, Bug};
 use super::checker::Checker;
 use super::expectation::Compiler;
-use super::file::{BreakFile, Ending, ScenarioFile, StartFile, StateFile};
+use super::file::{BreakFile, Ending, StartFile, StateFile};
 use super::narration::{self, Narrator};
-use super::prose;
+use super::read::{Scenario, key_of};
 use super::runner::Runner;
 use super::setup;
-use super::work::{Work, has_other_wavefronts, takes};
+use super::work::{Work, has_other_wavefronts};
 
 /// What `max-cycles` may be. Simulated time may end before, where clocks divide a second finely (`model::time`).
 pub const CYCLES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
-
-/// Keys that have an option of their own on the command line.
-const OPTIONS: [(&str, &str); 5] = [
-    ("protocol", "--protocol"),
-    ("fault", "--fault"),
-    ("mutate", "--mutate"),
-    ("scale", "--scale"),
-    ("seed", "--seed"),
-];
 
 /// Cycles after which a run of scripted accesses is stopped, and one of kernels or a trace.
 const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
@@ -48,23 +39,6 @@ const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
 pub const FARTHEST: EventNumber = 1_000_000;
 /// Cycles that a transaction may take if nothing else is said: far more than any takes that is not starved.
 const TRANSACTION_LIMIT: u64 = 1_000_000;
-
-/// The key of a `KEY=VALUE`.
-fn key_of(text: &str) -> &str {
-    text.split_once('=').map_or("", |(key, _)| key.trim())
-}
-
-/// A scenario as read.
-#[derive(Clone, Debug)]
-pub struct Scenario {
-    pub(super) file: ScenarioFile,
-    pub(super) document: Document,
-    /// Where the names in it are looked up.
-    pub(super) shelf: Shelf,
-    /// What it sets of its machine.
-    pub(super) settings: Vec<Setting>,
-    work: Work,
-}
 
 /// What the command line changes about a scenario.
 #[derive(Clone, Debug, Default)]
@@ -83,7 +57,7 @@ pub struct Options {
     pub inputs: Vec<(EventNumber, Input)>,
     /// Where an oracle's knowledge comes from, if the machine has one.
     pub first_pass: FirstPass,
-    /// Under another protocol, whether a story and expectations are left out that speak of what it does not have.
+    /// Whether what speaks of states that another protocol than its own does not have is left out, and not complained of.
     pub may_leave_out: bool,
 }
 
@@ -99,7 +73,7 @@ pub struct Prepared {
     pub breaks: Vec<Break>,
     /// The names that queries on this machine may use.
     pub context: Context,
-    /// Why the story and what is expected were left out, if they were.
+    /// Why the story, or something that is expected or stopped at, was left out, if any was.
     pub left_out: Option<Box<Diagnostic>>,
 }
 
@@ -108,6 +82,30 @@ struct Story {
     checker: Checker,
     narrator: Narrator,
     breaks: Vec<Break>,
+    left_out: Option<Box<Diagnostic>>,
+}
+
+/// What is kept of what speaks of states.
+struct Kept<'a> {
+    may_leave_out: bool,
+    /// Why the first was left out.
+    left_out: &'a mut Option<Box<Diagnostic>>,
+}
+
+impl Kept<'_> {
+    /// Nothing of what may be left out; any other error stays one.
+    fn kept<T>(&mut self, compiled: Result<T>) -> Result<Option<T>> {
+        let is_about_states = |error: &Diagnostic| {
+            error.message.ends_with("is not a state") || error.message.ends_with("cannot happen")
+        };
+        match compiled {
+            Err(error) if self.may_leave_out && is_about_states(&error) => {
+                self.left_out.get_or_insert(error);
+                Ok(None)
+            }
+            compiled => compiled.map(Some),
+        }
+    }
 }
 
 /// A breakpoint that the debugger begins with.
@@ -121,180 +119,6 @@ pub struct Break {
 }
 
 impl Scenario {
-    /// Reads the scenario that `name` is a path to or the bundled name of.
-    ///
-    /// # Errors
-    /// If there is none, or as [`Self::parse`].
-    pub fn load(name: &str) -> Result<Self> {
-        let found = config::find(Kind::Scenario, name, None)?;
-        Self::parse(found.source, found.folder)
-    }
-
-    /// Reads a scenario; paths in it are relative to `folder`.
-    ///
-    /// # Errors
-    /// If it is no TOML, has unknown keys, or what it does makes no sense.
-    pub fn parse(source: Source, folder: Option<PathBuf>) -> Result<Self> {
-        Self::parse_on(source, Shelf::at(folder))
-    }
-
-    /// The same; the names in it are looked up on `shelf`.
-    ///
-    /// # Errors
-    /// As [`Self::parse`].
-    pub fn parse_on(source: Source, shelf: Shelf) -> Result<Self> {
-        let document = Document::new(source);
-        let file: ScenarioFile = document.read()?;
-        let settings = if file.set.is_empty() { Vec::new() } else { settings::read(document.source())? };
-        let work = Work::read(&file, &document)?;
-        let shelf = shelf.bringing(brought(&file, &document));
-        Ok(Self { file, document, shelf, settings, work })
-    }
-
-    /// The same with keys of its file set to other values, each `KEY=VALUE`.
-    ///
-    /// # Errors
-    /// As [`Self::parse`].
-    pub fn with(self, set: &[String]) -> Result<Self> {
-        if set.is_empty() {
-            return Ok(self);
-        }
-        let mut document = self.document.clone();
-        for text in set {
-            let option = OPTIONS.iter().find(|(own, _)| *own == key_of(text));
-            document.set_by(option.map_or("--set", |(_, option)| option), text)?;
-        }
-        let file: ScenarioFile = document.read()?;
-        let work = Work::read(&file, &document)?;
-        Ok(Self { file, document, work, ..self })
-    }
-
-    /// What it shows; its file's name if it does not say.
-    #[must_use]
-    pub fn title(&self) -> &str {
-        self.file.title.as_deref().unwrap_or(&self.document.source().name)
-    }
-
-    /// What it is about, as paragraphs.
-    #[must_use]
-    pub fn about(&self) -> Option<String> {
-        self.file.about.as_deref().map(prose::flow)
-    }
-
-    /// Everything that the file says.
-    #[must_use]
-    pub fn file(&self) -> &ScenarioFile {
-        &self.file
-    }
-
-    pub(super) fn document(&self) -> &Document {
-        &self.document
-    }
-
-    /// The file's text.
-    #[must_use]
-    pub fn source(&self) -> &Source {
-        self.document.source()
-    }
-
-    /// The path of its trace, from the current folder, and its format if the scenario says it.
-    ///
-    /// # Errors
-    /// If there is no such file or format, or a format without a trace.
-    pub fn trace(&self) -> Result<Option<(PathBuf, Option<Format>)>> {
-        let complain = |at: &At<String>, message| self.document.complain(Some(&at.span), message);
-        let Some(trace) = &self.file.trace else {
-            let idle = |span, message: &str| -> Result<_> {
-                Err(self.document.complain(Some(span), message).expected("trace = a path, too").into())
-            };
-            return match (&self.file.trace_format, &self.file.launch) {
-                (Some(at), _) => idle(&at.span, "there is no trace to be of this format"),
-                (None, Some(at)) => idle(&at.span, "there is no trace whose launches could take this"),
-                (None, None) => Ok(None),
-            };
-        };
-        let folder = self.shelf.folder();
-        let path = folder.map_or_else(|| trace.value.clone().into(), |folder| folder.join(&trace.value));
-        if let Err(error) = path.metadata() {
-            let message = format!("the trace {} cannot be read: {error}", path.display());
-            return Err(complain(trace, message).expected("the path of a file or folder").into());
-        }
-        let parse = |at: &At<String>| {
-            let (source, place) = self.document.locate(at.span.clone());
-            Format::parse(&at.value).map_err(|error| Box::new(error.at(source, place)))
-        };
-        Ok(Some((path, self.file.trace_format.as_ref().map(parse).transpose()?)))
-    }
-
-    /// The specification of its machine.
-    ///
-    /// # Errors
-    /// If there is no such machine, it contradicts itself, or an override does not fit it.
-    pub fn machine(&self, set: &[String]) -> Result<MachineSpec> {
-        let mut spec = self.own_machine(set).map_err(|error| self.meant_for_kernels(error))?;
-        // What the command line sets counts more.
-        let is_set = set.iter().any(|text| key_of(text) == "protocol");
-        if let Some(protocol) = self.file.protocol.as_ref().filter(|_| !is_set) {
-            let found = self.shelf.find(Kind::Protocol, &protocol.value);
-            spec.protocol = found.map_err(|error| self.pointed(protocol, error))?.reference;
-        }
-        spec.shrink(self.work.scale());
-        Ok(spec)
-    }
-
-    /// The same, with the protocol that the machine itself names.
-    pub(super) fn own_machine(&self, set: &[String]) -> Result<MachineSpec> {
-        let spec = match &self.file.machine {
-            MachineChoice::Named(name) => {
-                config::load_machine_from(&self.shelf, &name.value, &self.settings, set)
-                    .map_err(|error| self.pointed(name, error))?
-            }
-            MachineChoice::Inline(machine) if set.is_empty() && self.settings.is_empty() => {
-                machine.specification(&self.document, &self.shelf)?
-            }
-            MachineChoice::Inline(_) => self.overridden(set)?,
-        };
-        Ok(spec)
-    }
-
-    /// The machine written in the scenario, with overrides.
-    fn overridden(&self, set: &[String]) -> Result<MachineSpec> {
-        let mut document = self.document.clone();
-        for setting in &self.settings {
-            document.lay(&["machine"], setting);
-        }
-        for text in set {
-            document.set_within(&["machine"], text)?;
-        }
-        let file: ScenarioFile = document.read().map_err(config::schema::completed)?;
-        match &file.machine {
-            MachineChoice::Inline(machine) => machine.specification(&document, &self.shelf),
-            MachineChoice::Named(name) => {
-                config::load_machine_from(&self.shelf, &name.value, &self.settings, set)
-            }
-        }
-    }
-
-    /// Of a parameter of a kernel that was set as if it were a key of the machine, an error tells what to set.
-    fn meant_for_kernels(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-        let set = error.source.as_ref().filter(|source| &*source.name == "--set");
-        let key = set.map(|source| key_of(&source.text).to_owned()).unwrap_or_default();
-        let is_one = self.file.kernels.iter().any(|kernel| takes(&kernel.value, &key));
-        if is_one && error.message == format!("unknown key `{key}`") {
-            error.suggestion = Some(format!("did you mean with.{key}?"));
-        }
-        error
-    }
-
-    /// An error about a name that has no place of its own gets the place of the name.
-    fn pointed(&self, name: &At<String>, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-        if error.source.is_none() {
-            let (source, place) = self.document.locate(name.span.clone());
-            (error.source, error.span) = (Some(source.clone()), Some(place));
-        }
-        error
-    }
-
     /// Everything that its machine is built from.
     ///
     /// # Errors
@@ -371,26 +195,25 @@ impl Scenario {
             .ids
             .extend(options.trace.iter().flat_map(|trace| &trace.tasks).map(|task| task.id.to_string()));
         let tables = if context.tables.is_empty() { &blueprint.tables } else { &context.tables };
-        let (story, left_out) = match self.story(&context, tables) {
-            Err(why) if options.may_leave_out && self.has_other_protocol(options) => {
-                let checker = Checker::new(Vec::new(), self.file.ends.unwrap_or_default());
-                (Story { checker, narrator: Narrator::default(), breaks: Vec::new() }, Some(why))
-            }
-            story => (story?, None),
-        };
-        let Story { checker, narrator, breaks } = story;
+        let may_leave_out = options.may_leave_out && self.has_other_protocol(options);
+        let Story { checker, narrator, breaks, left_out } = self.story(&context, tables, may_leave_out)?;
         let bug = self.file.bug.as_ref().map(|at| bug::bug(at, &self.document)).transpose()?;
         Ok(Prepared { machine, blueprint, checker, narrator, bug, breaks, context, left_out })
     }
 
-    fn story(&self, context: &Context, tables: &[Arc<Table>]) -> Result<Story> {
+    /// What it tells, expects and stops at; what speaks of states that no protocol here has may be left out. A story is told as a whole.
+    fn story(&self, context: &Context, tables: &[Arc<Table>], may_leave_out: bool) -> Result<Story> {
         let compiler = Compiler { document: &self.document, context };
-        let expectations = self.file.expectations.iter().map(|at| compiler.expectation(at));
-        let checker = Checker::new(expectations.collect::<Result<_>>()?, self.file.ends.unwrap_or_default());
-        let says = self.file.says.iter().map(|at| narration::say(compiler, at, tables));
-        let narrator = Narrator { says: says.collect::<Result<_>>()? };
-        let breaks = self.file.breaks.iter().map(|at| stop(compiler, at)).collect::<Result<_>>()?;
-        Ok(Story { checker, narrator, breaks })
+        let mut left_out = None;
+        let mut keep = Kept { may_leave_out, left_out: &mut left_out };
+        let expectations = self.file.expectations.iter().map(|at| keep.kept(compiler.expectation(at)));
+        let expectations = expectations.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+        let checker = Checker::new(expectations, self.file.ends.unwrap_or_default());
+        let says = self.file.says.iter().map(|at| keep.kept(narration::say(compiler, at, tables)));
+        let says = says.collect::<Result<Option<_>>>()?.unwrap_or_default();
+        let breaks = self.file.breaks.iter().map(|at| keep.kept(stop(compiler, at)));
+        let breaks = breaks.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+        Ok(Story { checker, narrator: Narrator { says }, breaks, left_out })
     }
 
     /// Whether it is tried with another protocol than its own.
@@ -413,7 +236,7 @@ impl Scenario {
             let message = format!("the run ends at event {} already", machine.event());
             return Err(wrong(&event.span, message).into());
         }
-        let found = format!("{:016x}", machine.digest());
+        let found = digits(machine.digest());
         match digest {
             Some(digest) if digest.value != found => {
                 let error = wrong(&digest.span, format!("at event {} this is another machine", event.value));
@@ -487,24 +310,6 @@ impl Prepared {
     pub fn runner(self) -> Runner {
         Runner::new(self.machine, self.checker, self.blueprint.checks)
     }
-}
-
-/// The protocols that a scenario brings along. One that is written as it is stands in as many lines as it does in that file, so that
-/// what is said about it points there.
-fn brought(file: &ScenarioFile, document: &Document) -> Vec<(String, Source)> {
-    let protocols = file.protocols.iter().map(|(name, at)| {
-        let (source, place) = document.locate(at.span.clone());
-        let text = at.value.trim_start_matches('\u{feff}');
-        let begins = source.text.get(place.clone()).and_then(|own| own.find(text)).map(|at| place.start + at);
-        let protocol = match begins.and_then(|begins| source.text.get(..begins)) {
-            Some(before) => {
-                Source::new(source.name.clone(), "\n".repeat(before.matches('\n').count()) + text)
-            }
-            None => Source::new(format!("{} [protocols] {name}", source.name), text),
-        };
-        (name.clone(), protocol)
-    });
-    protocols.collect()
 }
 
 /// Loads every protocol table that a machine names, and has the machine name them as they call themselves.

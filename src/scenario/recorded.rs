@@ -8,7 +8,8 @@ use crate::diagnostic::{Result, Source};
 use crate::recording::{Input, Origin, Recording, TraceFile};
 use crate::workload::trace::Format;
 
-use super::prepare::{Options, Scenario};
+use super::prepare::Options;
+use super::read::Scenario;
 
 impl Scenario {
     /// All that its machine is made of, for a recording; `name` is how it was named.
@@ -66,7 +67,18 @@ impl Scenario {
         Ok(self.shelf.brought().cloned().chain(on_disk.map(|file| file.source)).collect())
     }
 
-    /// Those, each with what is wrong with it. What cannot be found or read is complained of when the machine is built.
+    /// All protocols that it brings along or uses, its own first.
+    ///
+    /// # Errors
+    /// As [`Self::machine`].
+    pub fn all_tables(&self, options: &Options) -> Result<Vec<Source>> {
+        let files = self.files(options)?.into_iter().filter(|file| file.kind == Kind::Protocol);
+        let (own, bundled): (Vec<_>, Vec<_>) = files.partition(|file| file.on_disk);
+        let files = own.into_iter().chain(bundled).map(|file| file.source);
+        Ok(self.shelf.brought().cloned().chain(files).collect())
+    }
+
+    /// Those that are its own, each with what is wrong with it. What cannot be found or read is complained of when the machine is built.
     #[must_use]
     pub fn table_faults(&self, options: &Options) -> Vec<(Source, Faults)> {
         let tables = self.own_tables(options).unwrap_or_default().into_iter();
@@ -130,7 +142,7 @@ impl Scenario {
             trace_from,
             inputs: recording.inputs.clone(),
             first_pass: crate::machine::FirstPass::default(),
-            may_leave_out: false,
+            may_leave_out: true,
         };
         Ok((scenario, options))
     }

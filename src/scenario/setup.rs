@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::config::document::At;
 use crate::config::{Document, mutation};
+use crate::diagnostic::in_toml;
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::machine::{InitialBlock, Machine};
 use crate::model::access::Bytes;
@@ -125,14 +126,13 @@ const PARAMETERS: &str = "a [[fault]] of the scenario with name, message and nth
 /// If a word sets nothing.
 pub fn fault_table(text: &str) -> Result<String> {
     let mut words = text.split_whitespace();
-    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let mut table = format!("{{ name = {}", quoted(words.next().unwrap_or_default()));
+    let mut table = format!("{{ name = {}", in_toml(words.next().unwrap_or_default()));
     for word in words {
         let Some((key, value)) = word.split_once('=') else {
             let error = Diagnostic::new(format!("\"{word}\" sets nothing"));
             return Err(Box::new(error.expected("KEY=VALUE, such as message=probe-read or nth=2")));
         };
-        let value = if value.parse::<u64>().is_ok() { value.to_owned() } else { quoted(value) };
+        let value = if value.parse::<u64>().is_ok() { value.to_owned() } else { in_toml(value) };
         table.push_str(&format!(", {key} = {value}"));
     }
     table.push_str(" }");

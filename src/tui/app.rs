@@ -90,6 +90,8 @@ pub struct App {
     pub requests: Vec<Request>,
     /// The last wish sent.
     pub wish: Option<Wish>,
+    /// Whether the last command was to go on to the next stop.
+    pub continues: bool,
     /// How many pieces of the story were told before the last that came: those that follow are new.
     pub heard: usize,
     /// How many matching records the log is scrolled back.
@@ -131,6 +133,7 @@ impl App {
             seen: Seen::default(),
             requests: Vec::new(),
             wish: None,
+            continues: false,
             heard: 0,
             log_up: 0,
             quit: false,

@@ -16,7 +16,7 @@ use crate::explore::holds::{EXPECTATION, Found, Limits, Outcome, Subject, explor
 use crate::explore::search::{Bound, Counts};
 use crate::machine::Machine;
 use crate::recording::Input;
-use crate::report::number::grouped;
+use crate::report::number::{counted, grouped};
 use crate::scenario::{Options, Scenario};
 
 /// What there is to tell.
@@ -105,8 +105,8 @@ impl Explore {
 fn text(done: &Done<'_>) -> String {
     let outcome = done.outcome;
     let rate = grouped((outcome.events as f64 / done.seconds.max(1e-9)) as u64);
-    let (runs, events) = (grouped(outcome.runs), grouped(outcome.events));
-    let mut text = format!("{runs} runs, {events} events, {:.1} s, {rate} events a second\n", done.seconds);
+    let (runs, events) = (counted(outcome.runs, "run"), counted(outcome.events, "event"));
+    let mut text = format!("{runs}, {events}, {:.1} s, {rate} events a second\n", done.seconds);
     let most = match done.most {
         1 => "one event".to_owned(),
         most => format!("up to {most} events"),

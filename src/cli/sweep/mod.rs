@@ -22,6 +22,7 @@ use super::shard::{Shard, shard};
 use super::work;
 use crate::diagnostic::Diagnostic;
 use crate::model::inspect::Inspect;
+use crate::model::text::digits;
 use crate::report::{self, json as shown};
 use crate::scenario::Runner;
 pub use plan::Plan;
@@ -231,7 +232,7 @@ fn one(plan: &Plan, point: &Point, interrupt: &Interrupt) -> Result<Option<Value
         ("cycles".to_owned(), json!(report.cycles)),
         ("events".to_owned(), json!(report.events)),
         ("accesses".to_owned(), json!(report.accesses)),
-        ("digest".to_owned(), json!(shown::digest(report.digest))),
+        ("digest".to_owned(), json!(digits(report.digest))),
         ("passed".to_owned(), json!(report.passed)),
         ("ended".to_owned(), json!(report::ended(&report.ended))),
         ("expectations".to_owned(), json!(report.expectations)),

@@ -19,6 +19,7 @@ use crate::config::settings::{SetValue, Setting};
 use crate::config::sweep_file::SweepFile;
 use crate::config::{self, Document, Kind};
 use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::model::text::digits;
 use crate::scenario::{Prepared, max_cycles};
 
 /// Points that a sweep may have.
@@ -272,7 +273,7 @@ fn digest(parts: &[String]) -> String {
         hasher.write_usize(part.len());
         hasher.write(part.as_bytes());
     }
-    format!("{:016x}", hasher.finish())
+    digits(hasher.finish())
 }
 
 /// The scenarios that a sweep names, or its trace, on each machine that it names.

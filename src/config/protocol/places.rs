@@ -1,17 +1,19 @@
 //! Where the cells and rules of a table stand in its file.
 
 use super::{columns, read, row_of};
-use crate::config::document::Document;
+use crate::config::document::{At, Document};
 use crate::config::protocol_file::ProtocolFile;
 use crate::diagnostic::{Result, Source};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
+use crate::protocol::table::Table;
 
 /// A protocol file, to look up what stands where.
 #[derive(Debug)]
 pub struct Places {
     document: Document,
     file: ProtocolFile,
+    table: Table,
 }
 
 /// A cell or rule as it is written.
@@ -26,14 +28,14 @@ impl Places {
     /// # Errors
     /// As [`super::from_toml`].
     pub fn of(source: &Source) -> Result<Self> {
-        let (document, file, _) = read(source)?;
-        Ok(Self { document, file })
+        let (document, file, table) = read(source)?;
+        Ok(Self { document, file, table })
     }
 
-    /// The name that machines use for the protocol.
+    /// The table as the file has it.
     #[must_use]
-    pub fn name(&self) -> &str {
-        &self.file.name
+    pub fn table(&self) -> &Table {
+        &self.table
     }
 
     /// The path of the file.
@@ -66,17 +68,21 @@ impl Places {
     /// What a node becomes when dirty bytes come from a child: all that goes from one state to another.
     #[must_use]
     pub fn merges(&self, before: State, after: State) -> Vec<Place> {
-        let mut found = Vec::new();
-        for (child, row) in &self.file.merge.0 {
-            for (from, to) in &row.value.0 {
-                let is_it =
-                    State::parse(&from.value) == Some(before) && State::parse(&to.value) == Some(after);
-                if is_it {
-                    found.push(self.place(&to.span, &format!("[merge] {}: {before} =", child.value)));
-                }
-            }
-        }
-        found
+        let sections = [("merge", Some(&self.file.merge)), ("merge-answer", self.file.merge_answer.as_ref())];
+        let rows = sections.into_iter().filter_map(|(name, section)| Some((name, section?)));
+        let cells = rows.flat_map(|(name, section)| {
+            section
+                .0
+                .iter()
+                .flat_map(move |(child, row)| row.value.0.iter().map(move |cell| (name, child, cell)))
+        });
+        let is = |at: &At<String>, state| State::parse(&at.value) == Some(state);
+        let meant = cells.filter(|(_, _, (from, to))| is(from, before) && is(to, after));
+        meant
+            .map(|(name, child, (_, to))| {
+                self.place(&to.span, &format!("[{name}] {}: {before} =", child.value))
+            })
+            .collect()
     }
 
     fn place(&self, span: &std::ops::Range<usize>, before: &str) -> Place {

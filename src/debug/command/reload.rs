@@ -36,9 +36,15 @@ pub const RELOAD: Command = Command {
         let origin = reload()?;
         let count = |session: &Session| (session.branches().list().len(), session.bookmarks().len());
         let before = count(session);
+        let left_out = origin.left_out.clone();
         session.restart(origin)?;
         let after = count(session);
         let mut lines = vec![told(before, after)];
+        lines.extend(
+            left_out.map(|why| {
+                format!("warning: left out, with all that speaks of such states: {}", why.message)
+            }),
+        );
         if let Some(maker) = &session.maker {
             for (table, faults) in maker.scenario.table_faults(&maker.options) {
                 lines.extend(faults.error_told(&table));

@@ -26,7 +26,7 @@ pub const WHY: Command = Command {
     usage: "why [COMPONENT [warp N] | block ADDRESS | txn N | page N]",
     group: Group::Looking,
     about: "why something cannot go on, as one chain",
-    details: "Of a warp, a core, a node (its MSHRs), a link, the transactions on a block, one transaction or a fault of a page; without an argument, of what is selected, or shown. Of a transaction that has ended, where its cycles went (info latency).",
+    details: "Of a warp, a core, a node (its MSHRs), a link, the transactions on a block, one transaction or a fault of a page; without an argument, of what is selected, or shown. Of a transaction that has ended, where its cycles went (info latency). Where a rule is broken and nothing is selected, what the tables decided of the block, with the lines of their files.",
     completes: Completes::Component,
     run: why,
 };

@@ -237,7 +237,8 @@ fn happenings(machine: &dyn Inspect, facts: &Facts) -> Vec<Happening> {
     let remarked = facts.lesson.as_ref().map_or(&[][..], |lesson| &lesson.remarked);
     // All of its records hit where a breakpoint names none.
     let is_hit = |record: &Record| hit.len() < records.len() && hit.contains(&record.id);
-    let leads = |record: &Record| is_hit(record) || !is_chained(&record.what) && remarked.contains(&record.id);
+    let leads =
+        |record: &Record| is_hit(record) || !is_chained(&record.what) && remarked.contains(&record.id);
     let ranks: Vec<_> = records.iter().map(|record| (!leads(record), weight(&record.what))).collect();
     let mut ranked: Vec<_> = ranks.into_iter().zip(records).collect();
     ranked.sort_by_key(|(rank, _)| *rank);

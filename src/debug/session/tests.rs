@@ -16,6 +16,7 @@ fn session_of(machine: Box<dyn Subject>) -> Session {
     let origin = Origin {
         maker: None,
         recorded: None,
+        left_out: None,
         name: "toy".into(),
         title: "A toy".into(),
         source: String::new(),

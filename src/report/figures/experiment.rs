@@ -13,6 +13,7 @@ use super::crossing::Crossing;
 use crate::diagnostic::{Result, Source};
 use crate::machine::{FirstPass, Machine};
 use crate::model::inspect::Inspect;
+use crate::model::text::digits;
 use crate::model::time::TimeBase;
 use crate::report;
 use crate::scenario::{Ended, Options, Prepared, Runner, Scenario};
@@ -90,7 +91,7 @@ impl Experiment {
         if self.watched {
             hasher.write(b"watched");
         }
-        Ok(format!("{:016x}", hasher.finish()))
+        Ok(digits(hasher.finish()))
     }
 
     /// The same, with what an oracle knows.

@@ -37,7 +37,7 @@ const STATES: [&str; 12] = [
     "*.interval.*",
     "*.mshrs_used",
     "*.warps.*",
-    "copies.*.redundant",
+    "copies.to_gpu.redundant",
     "link.*.lanes",
     "numa.*.pages",
     "paging.prefetched_unused",

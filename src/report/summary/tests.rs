@@ -210,8 +210,7 @@ fn tables(name: &str) -> String {
         stopped_at: None,
         report,
     };
-    let heading =
-        Heading { title: "t", source: None, about: None, file: "f", about_machine: "a", changes: &[] };
+    let heading = Heading { title: "t", source: None, about: None, file: "f", about_machine: "a" };
     let text = text(&run, runner.machine(), heading);
     let (_, rest) = text.split_once("\n\n").unwrap();
     let (_, rest) = rest.split_once("\n\n").unwrap();

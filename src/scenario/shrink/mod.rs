@@ -17,7 +17,8 @@ use toml::Value;
 pub use failure::Failure;
 
 use super::draft::Draft;
-use super::prepare::{Options, Scenario};
+use super::prepare::Options;
+use super::read::Scenario;
 use crate::diagnostic::Result;
 use crate::model::time::EventNumber;
 use crate::workload::Workload;

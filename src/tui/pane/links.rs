@@ -67,6 +67,9 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
 }
 
+/// Columns that what is said of one part takes at least.
+const LEAST: u16 = 10;
+
 /// What else accesses compete for, the busiest first. Returns the row after it.
 fn resources(frame: &Frame, canvas: &mut Canvas, y: u16) -> u16 {
     let is_other = |view: &&ResourceView| view.kind != Resource::Link && view.busiest >= WORTH;
@@ -88,7 +91,11 @@ fn resources(frame: &Frame, canvas: &mut Canvas, y: u16) -> u16 {
         };
         let wait = view.wait.filter(|cycles| *cycles >= 0.1);
         let wait = wait.map_or_else(String::new, |cycles| format!("wait {cycles:.1}, "));
-        canvas.field(34, row, canvas.width().saturating_sub(35), &format!("{wait}{of}"), Role::Dim);
+        let room = canvas.width().saturating_sub(35);
+        // A few letters of a name tell nothing.
+        if room >= LEAST {
+            canvas.field(34, row, room, &format!("{wait}{of}"), Role::Dim);
+        }
         row += 1;
     }
     row

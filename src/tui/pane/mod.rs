@@ -13,6 +13,7 @@ mod link_pages;
 mod links;
 mod log;
 mod map;
+mod map_node;
 mod map_rail;
 mod map_switch;
 mod mshrs;

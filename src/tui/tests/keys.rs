@@ -52,8 +52,12 @@ fn what_is_asked_during_a_run_is_said_to_come_after_it() {
 #[test]
 fn a_run_to_the_next_stop_is_not_followed_by_another_by_mistake() {
     let mut app = app(Sample::frame(), 80, 24);
-    let running = Frame { run: RunState::Running { events_per_second: None }, ..Sample::frame() };
-    app.show(Arc::new(running));
+    let running =
+        || Arc::new(Frame { run: RunState::Running { events_per_second: None }, ..Sample::frame() });
+    press(&mut app, "5 s");
+    app.show(running());
+    assert_eq!(commands(&press(&mut app, "c")), ["continue"], "after so many steps");
+    app.show(running());
     assert_eq!(commands(&press(&mut app, "c")), [""; 0]);
     assert!(screen(&mut app).contains("It runs to the next stop already (ctrl-c stops it)"));
 }

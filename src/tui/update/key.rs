@@ -225,12 +225,14 @@ impl App {
             self.overlay = None;
         }
         let runs = matches!(self.frame.run, RunState::Running { events_per_second: None });
-        if runs && command == CONTINUE {
+        let continues = command == CONTINUE;
+        if runs && continues && self.continues {
             // Once more would pass by the next stop.
             let stop = self.keymap.key_of(Action::Interrupt).unwrap_or("interrupt");
             self.say(format!("It runs to the next stop already ({stop} stops it)"), Tone::Warning);
             return;
         }
+        self.continues = continues;
         if std::mem::take(&mut self.paced) {
             self.requests.push(Request::Speed(None));
         } else if !self.frame.run.is_at_rest() {

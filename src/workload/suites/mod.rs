@@ -18,6 +18,7 @@ pub use umh::UMH;
 use super::TaskKind;
 use super::kernels::{self, Parameter, Parameters, Value};
 use crate::diagnostic::Result;
+use crate::diagnostic::in_toml;
 
 /// The folder of the scenarios that are workloads of papers.
 pub const FOLDER: &str = "workloads/";
@@ -75,7 +76,7 @@ pub fn scenario(name: &str, machine: Option<&str>) -> Option<(String, String)> {
 #[must_use]
 pub fn kernel(name: &str, machine: &str) -> Option<String> {
     let kernel = kernels::find(name).ok()?;
-    let head = format!("about = {}\n", quoted(&format!("The kernel `{name}`: {}.", kernel.title)));
+    let head = format!("about = {}\n", in_toml(&format!("The kernel `{name}`: {}.", kernel.title)));
     Some(Workload::of(kernel.name, kernel.name, &[]).scenario(&head, machine, &[]))
 }
 
@@ -89,13 +90,9 @@ impl Suite {
 
     fn scenario(&self, workload: &Workload, machine: Option<&str>) -> String {
         let head =
-            format!("source = {}\nabout = {}\n", quoted(self.source), quoted(&workload.about(self.source)));
+            format!("source = {}\nabout = {}\n", in_toml(self.source), in_toml(&workload.about(self.source)));
         workload.scenario(&head, machine.unwrap_or(self.machine), &[])
     }
-}
-
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
 }
 
 /// A workload of a paper.
@@ -188,9 +185,9 @@ impl Workload {
         let with: Vec<String> = own.chain(with.iter().cloned()).collect();
         format!(
             "title = {}\n{head}machine = {}\nchecks = false\n[[kernel]]\nid = \"run\"\nname = {}\nwith = {{ {} }}\n",
-            quoted(self.name),
-            quoted(machine),
-            quoted(self.kernel),
+            in_toml(self.name),
+            in_toml(machine),
+            in_toml(self.kernel),
             with.join(", ")
         )
     }

@@ -314,8 +314,7 @@ fn a_message_in_another_lane_than_its_own_is_delivered_again() {
     let found = folder.path().join("lanes.rec");
     let found = found.to_str().unwrap();
     let fault = ["--protocol", "mesi", "--fault", "writebacks-as-requests"];
-    let explored =
-        call(&[&["explore", "explore/two-l1"], &fault[..], &["--record", found]].concat());
+    let explored = call(&[&["explore", "explore/two-l1"], &fault[..], &["--record", found]].concat());
     assert!(explored.code == Some(1) && explored.stdout.contains("\ninclusion: "), "{explored:?}");
     let again = call(&["run", found]);
     assert!(again.code == Some(1) && again.stdout.contains("FAILED: inclusion: "), "{again:?}");
@@ -333,12 +332,30 @@ fn what_led_to_a_broken_rule_is_told_with_its_lines_in_the_table() {
     let explored = call(&["explore", "explore/two-l1", "--protocol", table, "--record", found]);
     assert!(explored.code == Some(1), "{explored:?}");
     // What the machine says of it, which knows the states.
-    assert!(explored.stdout.contains("holds block 0x1000 in S, but gpu0.l2.0 does not list it"), "{explored:?}");
+    assert!(
+        explored.stdout.contains("holds block 0x1000 in S, but gpu0.l2.0 does not list it"),
+        "{explored:?}"
+    );
     let told = run(umscope(), &["debug", found, "--no-tui"], "continue\nwhy\n");
     assert!(told.stdout.contains("(why tells what led to it)"), "{told:?}");
     assert!(told.stdout.contains(&format!("{table}:{} [cache] S: write = \"ack\"", row + 1)), "{told:?}");
     let rule = protocol.lines().position(|line| line.starts_with("write = [{")).unwrap() + 1;
-    assert!(told.stdout.contains(&format!("{table}:{rule} [directory] write: ... grant = \"M\"")), "{told:?}");
+    assert!(
+        told.stdout.contains(&format!("{table}:{rule} [directory] write: ... grant = \"M\"")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn what_led_to_a_broken_rule_is_told_as_the_changed_table_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = folder.path().join("changed.rec");
+    let found = found.to_str().unwrap();
+    let change = ["--protocol", "mesi", "--mutate", "cache S write = ack"];
+    let explored = call(&[&["explore", "explore/two-l1"], &change[..], &["--record", found]].concat());
+    assert!(explored.code == Some(1), "{explored:?}");
+    let told = run(umscope(), &["debug", found, "--no-tui"], "continue\nwhy\n").stdout;
+    assert!(told.contains("[cache] S: write = \"ack > I\" (changed: ack)"), "{told}");
 }
 
 #[test]
@@ -356,7 +373,10 @@ fn a_recording_is_named_after_all_that_was_tried() {
     }
     names.sort();
     let starts = |nth: usize, with: &str| names.get(nth).is_some_and(|name: &String| name.starts_with(with));
-    assert!(starts(0, "two-gpu-mesi-cache-S-write-ack-") && starts(1, "two-gpu-mesi-no-grant-ack-"), "{names:?}");
+    assert!(
+        starts(0, "two-gpu-mesi-cache-S-write-ack-") && starts(1, "two-gpu-mesi-no-grant-ack-"),
+        "{names:?}"
+    );
 }
 
 #[test]

@@ -249,7 +249,7 @@ fn copies_end_however_a_page_lies_over_memories_and_both_sides_may_read() {
 #[test]
 fn what_a_scenario_expects_of_itself_is_told_apart_from_what_was_set() {
     let changed = call(&["run", "numa/local-phase", "--set", "gpu.numa.l2=memory-side"]);
-    let note = "note: the scenario expects this of itself as it is, not with gpu.numa.l2=memory-side";
+    let note = "note: the scenario expects this of itself as it is, not with gpu.numa.l2 = \"memory-side\"";
     assert!(changed.code == Some(1) && changed.stdout.contains(note), "{changed:?}");
 }
 
@@ -270,14 +270,40 @@ fn an_empty_file_does_not_hide_what_is_bundled_under_its_name() {
 
 #[test]
 fn a_lesson_runs_under_a_protocol_without_its_states_and_says_what_is_left_out() {
-    let tried = call(&["run", "umh/neighbouring-bytes", "--protocol", "mesi"]);
-    assert!(tried.code == Some(0) && tried.stderr.contains("expected is left out"), "{tried:?}");
-    assert!(tried.stderr.contains("expected a state of mesi"), "{tried:?}");
-    // Its own protocol must have them.
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("own.toml").display().to_string();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let record = path("tried.rec");
+    let tried = call(&["run", "umh/neighbouring-bytes", "--protocol", "mesi", "--record", &record]);
+    assert!(tried.code == Some(1) && tried.stderr.contains("is left out, be it told"), "{tried:?}");
+    assert!(tried.stderr.contains("expected a state of mesi"), "{tried:?}");
+    // What speaks of no state is still expected.
+    assert!(
+        tried.stdout.contains("FAILED: ") && tried.stdout.contains("0 of message type read-nc"),
+        "{tried:?}"
+    );
+    assert!(tried.stdout.contains("as it is, not with protocol = \"mesi\""), "{tried:?}");
+    assert_eq!(call(&["replay", &record]).code, Some(0));
+    assert_eq!(call(&["run", &record]).code, Some(1));
     let text = std::fs::read_to_string("scenarios/umh/neighbouring-bytes.toml").unwrap();
-    std::fs::write(&path, format!("protocol = \"mesi\"\n{text}")).unwrap();
-    assert_eq!(call(&["run", &path]).code, Some(2));
+    let refused = |name: &str, text: &str, more: &[&str]| {
+        let path = path(name);
+        std::fs::write(&path, text).unwrap();
+        let outcome = call(&[&["run", path.as_str()][..], more].concat());
+        assert_eq!(outcome.code, Some(2), "{name}: {outcome:?}");
+    };
+    // Its own protocol must have them, and any other slip is one.
+    refused("own.toml", &format!("protocol = \"mesi\"\n{text}"), &[]);
+    refused("slip.toml", &text.replace("count = \"hit at", "count = \"hitt at"), &["--protocol", "mesi"]);
     assert_eq!(call(&["test", "scenarios/umh/neighbouring-bytes.toml", "--protocol", "mesi"]).code, Some(2));
+}
+
+#[test]
+fn the_debugger_counts_at_a_limit_as_a_run_does() {
+    let cut = ["kernels/bank-account", "--max-cycles", "4000"];
+    let told = call(
+        &[&["debug"], &cut[..], &["--no-tui", "-x", "end", "-x", "info statistics work_cycles"]].concat(),
+    );
+    assert!(told.stdout.contains("work_cycles = 4000"), "{told:?}");
+    let ran = document(&[&["run"], &cut[..], &["--format", "json"]].concat());
+    assert_eq!(ran["stats"]["work_cycles"], 4000);
 }

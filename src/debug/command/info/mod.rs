@@ -94,10 +94,15 @@ const TOPICS: &[Topic] = &[
         "what accesses compete for, the busiest first: what bounds the run so far; then MSHRs",
         hardware::resources,
     ),
-    topic("branches", "branches", "the runs that were forked, as branches lists them", |session, arguments| {
-        arguments.none()?;
-        Ok(super::fork::list(session))
-    }),
+    topic(
+        "branches",
+        "branches",
+        "the runs that were forked, as branches lists them",
+        |session, arguments| {
+            arguments.none()?;
+            Ok(super::fork::list(session))
+        },
+    ),
     topic("tags", "tags", "tags in DRAM: hits and misses, pending queues, scoreboards", tags::tags),
     topic(
         "filter",

@@ -7,14 +7,15 @@ use crate::debug::bookmark::Bookmark;
 use crate::debug::command::Arguments;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::machine::Machine;
-use crate::model::text::plural;
+use crate::machine::{Machine, StepOutcome};
+use crate::model::inspect::Inspect;
+use crate::model::text::{digits, plural};
 
 /// Exactly `event E cycle C digest D`: scripts rely on it.
 pub(super) fn position(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     arguments.none()?;
     let digest = session.machine().digest();
-    Ok(vec![format!("event {} cycle {} digest {digest:016x}", session.event(), session.cycle())])
+    Ok(vec![format!("event {} cycle {} digest {}", session.event(), session.cycle(), digits(digest))])
 }
 
 pub(super) fn stop(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
@@ -63,13 +64,25 @@ pub(super) fn displays(session: &mut Session, arguments: &Arguments) -> Result<V
     Ok(cut(session, lines, "displays"))
 }
 
+/// All statistics; of a run that its limit has ended as `umscope run` has them: whoever waits for an event then has waited until the limit.
+fn counted(session: &Session) -> Vec<(String, f64)> {
+    match (session.timeline().at_end(), session.machine().machine()) {
+        (Some(StepOutcome::Limit(cycle)), Some(machine)) => {
+            let mut machine = machine.clone();
+            machine.wait_until(machine.time_base().tick_of_cycle(cycle));
+            machine.statistics()
+        }
+        _ => session.machine().statistics(),
+    }
+}
+
 pub(super) fn statistics(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let words = arguments.words();
     if let Some(second) = words.get(1) {
         return Err(arguments.error(second.span.clone(), "one prefix is enough"));
     }
     let prefix = arguments.text();
-    let all = session.machine().statistics();
+    let all = counted(session);
     let meant = all.iter().filter(|(key, _)| key.starts_with(prefix));
     let list: Vec<_> = meant.map(|(key, value)| format!("{key} = {}", known(*value))).collect();
     if list.is_empty() {
