@@ -170,14 +170,18 @@ fn hunt(canvas: &mut Canvas, y: u16, hunt: &Hunt) -> u16 {
 
 /// What must be seen without scrolling: what is told, what is asked, what went wrong.
 pub fn urgent(frame: &Frame, heard: usize, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
-    let mut y = now(frame, heard, canvas, lesson);
+    // What was told before the end has been read: then the end comes first.
+    let is_over = is_over(frame, lesson);
+    let is_read = lesson.said.last().is_some_and(|said| said.event < frame.position.event);
+    let top = if is_over && is_read { end(canvas, 0, frame, lesson) } else { 0 };
+    let mut y = now(frame, heard, (canvas, top), lesson);
     if let Some(question) = &lesson.question {
         y = ask(canvas, y, question);
     }
     for expectation in lesson.expectations.iter().filter(|expectation| expectation.holds == Some(false)) {
         y = expected(canvas, y, expectation);
     }
-    if is_over(frame, lesson) { end(canvas, y, frame, lesson) } else { y }
+    if is_over && top == 0 { end(canvas, y, frame, lesson) } else { y }
 }
 
 /// Where the pieces begin that are told here: those of the last event at which something was told, which belong together, unless
@@ -192,13 +196,13 @@ fn told_now(frame: &Frame, heard: usize, lesson: &Lesson) -> usize {
 }
 
 /// What is told at this point of the story.
-fn now(frame: &Frame, heard: usize, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
+fn now(frame: &Frame, heard: usize, (canvas, top): (&mut Canvas, u16), lesson: &Lesson) -> u16 {
     if lesson.said.is_empty() && lesson.question.is_some() {
-        return 0;
+        return top;
     }
     if lesson.said.is_empty() {
         let title = if frame.info.title.is_empty() { "The lesson has not begun" } else { &frame.info.title };
-        let y = canvas.paragraph(1, 0, title, Role::Strong);
+        let y = canvas.paragraph(1, top, title, Role::Strong);
         let next = if lesson.step.1 > 0 {
             "Press c: it stops where the story goes on."
         } else {
@@ -212,7 +216,8 @@ fn now(frame: &Frame, heard: usize, canvas: &mut Canvas, lesson: &Lesson) -> u16
     let event = earlier.last().map(|said| said.event);
     let group = earlier.iter().rev().take_while(|said| Some(said.event) == event);
     let last = { group }.find_map(|said| said.question.as_ref());
-    let mut y = last.and_then(|last| last.revealed.as_ref()).map_or(0, |reveal| verdict(canvas, 0, reveal));
+    let mut y =
+        last.and_then(|last| last.revealed.as_ref()).map_or(top, |reveal| verdict(canvas, top, reveal));
     for said in lesson.said.iter().skip(newest) {
         y = told(canvas, y, said, Role::Text);
     }
