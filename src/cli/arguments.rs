@@ -2,8 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::diagnostic::in_toml;
-use crate::diagnostic::{self, Diagnostic};
+use crate::diagnostic::{self, Diagnostic, in_toml};
 use crate::model::number::parse_number;
 use crate::scenario::{CYCLES, fault_table};
 use crate::workload::kernels::MOST_SCALE;

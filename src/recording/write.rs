@@ -8,6 +8,7 @@ use super::line::{Check, escape, sealed};
 use super::{End, FORMAT, Input, Mark, Origin, Recording};
 use crate::config::Kept;
 use crate::diagnostic::{Diagnostic, Result, Source, cannot, write_whole};
+use crate::model::text::digits;
 use crate::model::time::EventNumber;
 
 /// How every recording begins.
@@ -56,7 +57,7 @@ impl<W: Write> Writer<W> {
         if let Some(trace) = &origin.trace {
             let format = trace.format.as_deref().unwrap_or("-");
             let path = escape(&trace.path);
-            writer.line(&format!("trace {} {:016x} {format} {path}", trace.size, trace.digest))?;
+            writer.line(&format!("trace {} {} {format} {path}", trace.size, digits(trace.digest)))?;
         }
         writer.line("begin")?;
         writer.sink.flush()?;
@@ -87,7 +88,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If it cannot be written.
     pub fn mark(&mut self, mark: Mark) -> io::Result<()> {
-        self.line(&format!("mark {} {} {:016x}", mark.event, mark.cycle, mark.digest))?;
+        self.line(&format!("mark {} {} {}", mark.event, mark.cycle, digits(mark.digest)))?;
         self.sink.flush()
     }
 
@@ -98,7 +99,7 @@ impl<W: Write> Writer<W> {
     pub fn end(mut self, end: &End) -> io::Result<W> {
         let Mark { event, cycle, digest } = end.mark;
         let found = end.found.as_ref().map(|text| format!(" {}", escape(text))).unwrap_or_default();
-        self.line(&format!("end {event} {cycle} {digest:016x} {}{found}", end.how.name()))?;
+        self.line(&format!("end {event} {cycle} {} {}{found}", digits(digest), end.how.name()))?;
         self.sink.flush()?;
         Ok(self.sink)
     }

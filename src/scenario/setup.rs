@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::config::document::At;
 use crate::config::{Document, mutation};
-use crate::diagnostic::in_toml;
-use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::diagnostic::{Diagnostic, Result, Source, in_toml};
 use crate::machine::{InitialBlock, Machine};
 use crate::model::access::Bytes;
 use crate::model::address::{Address, Range};

@@ -31,14 +31,14 @@ pub const WHY: Command = Command {
     run: why,
 };
 
+/// What stands before the number of a transaction.
+const TXN: [&str; 2] = ["txn", "transaction"];
+
 /// What a rule that is broken here goes back to, unless something else was picked.
 fn blamed(session: &mut Session) -> Option<Effect> {
     let is_picked = session.selection() != Selection::default();
     if is_picked { None } else { blame(session).map(Effect::Said) }
 }
-
-/// What stands before the number of a transaction.
-const TXN: [&str; 2] = ["txn", "transaction"];
 
 fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let words = arguments.words();

@@ -17,8 +17,7 @@ pub use umh::UMH;
 
 use super::TaskKind;
 use super::kernels::{self, Parameter, Parameters, Value};
-use crate::diagnostic::Result;
-use crate::diagnostic::in_toml;
+use crate::diagnostic::{Result, in_toml};
 
 /// The folder of the scenarios that are workloads of papers.
 pub const FOLDER: &str = "workloads/";
