@@ -21,45 +21,35 @@ pub fn drive(
     interrupt: &Interrupt,
     mut each: impl FnMut(&Machine, &[Record]) -> Result<ControlFlow<()>, Trouble>,
 ) -> Result<Report, Trouble> {
-    by_slices(runner, name, interrupt, |runner| {
+    let mut progress = Progress::start();
+    interrupt.heed();
+    while !interrupt.is_raised() {
         for _ in 0..SLICE {
             if let Some(ended) = runner.step().cloned() {
                 // The event that ends a run with a violation has records too.
                 let _ = each(runner.machine(), runner.records())?;
-                return Ok(Some(runner.report(ended)));
+                return Ok(runner.report(ended));
             }
             if each(runner.machine(), runner.records())?.is_break() {
-                return Ok(Some(runner.so_far(Ended::Interrupted)));
+                return Ok(runner.so_far(Ended::Interrupted));
             }
         }
-        Ok(None)
-    })
+        progress.tell_share(|| at(name, runner.machine()));
+    }
+    Ok(runner.so_far(Ended::Interrupted))
 }
 
 /// The same where nobody wants to see every event.
-pub fn drive_unseen(runner: &mut Runner, name: &str, interrupt: &Interrupt) -> Result<Report, Trouble> {
-    by_slices(runner, name, interrupt, |runner| {
-        let ended = runner.advance(SLICE).cloned();
-        Ok(ended.map(|ended| runner.report(ended)))
-    })
-}
-
-fn by_slices(
-    runner: &mut Runner,
-    name: &str,
-    interrupt: &Interrupt,
-    mut slice: impl FnMut(&mut Runner) -> Result<Option<Report>, Trouble>,
-) -> Result<Report, Trouble> {
+pub fn drive_unseen(runner: &mut Runner, name: &str, interrupt: &Interrupt) -> Report {
     let mut progress = Progress::start();
     interrupt.heed();
-    loop {
-        if let Some(report) = slice(runner)? {
-            return Ok(report);
-        }
-        if interrupt.is_raised() {
-            return Ok(runner.so_far(Ended::Interrupted));
-        }
-        progress.tell_share(|| at(name, runner.machine()));
+    let ended = runner.finish(|machine| {
+        progress.tell_share(|| at(name, machine));
+        interrupt.is_raised()
+    });
+    match ended {
+        Some(ended) => runner.report(ended),
+        None => runner.so_far(Ended::Interrupted),
     }
 }
 

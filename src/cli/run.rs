@@ -183,7 +183,7 @@ impl Run {
         let prepare_seconds = begin.elapsed().as_secs_f64();
         let start = Instant::now();
         let report = if onlookers.is_none() {
-            drive_unseen(&mut runner, &work.name, &interrupt)?
+            drive_unseen(&mut runner, &work.name, &interrupt)
         } else {
             drive(&mut runner, &work.name, &interrupt, |machine, records| onlookers.look(machine, records))?
         };

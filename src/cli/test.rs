@@ -145,20 +145,13 @@ fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Option<Tested> {
     Some(Tested { path: path.to_owned(), name, seconds, result, diagnosis })
 }
 
-/// Events between two looks at ctrl-c.
-const SLICE: u64 = 4096;
-
 fn run(work: &Work, interrupt: &Interrupt) -> Result<(Report, Option<Diagnosis>)> {
     let prepared = work.prepare()?;
     let (begun, workload) = (prepared.machine.clone(), prepared.blueprint.workload.clone());
     let mut runner = prepared.runner();
-    let report = loop {
-        if let Some(ended) = runner.advance(SLICE).cloned() {
-            break runner.report(ended);
-        }
-        if interrupt.is_raised() {
-            break runner.so_far(scenario::Ended::Interrupted);
-        }
+    let report = match runner.finish(|_| interrupt.is_raised()) {
+        Some(ended) => runner.report(ended),
+        None => runner.so_far(scenario::Ended::Interrupted),
     };
     work::trusted(&workload)?;
     let diagnosis = if report.passed { None } else { diagnosis::of(&report, runner.machine(), &begun) };

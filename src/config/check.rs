@@ -1,5 +1,6 @@
 //! The checks that every number of a machine file goes through.
 
+use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
 use super::document::{At, Document};
@@ -103,38 +104,40 @@ impl Check<'_> {
 
     /// A clock from 1 MHz to 100 GHz.
     pub fn clock(self, key: &str, given: Option<&At<Frequency>>, default: u64) -> Result<Frequency> {
-        let Some(At { value, span }) = given else { return Ok(Frequency(default)) };
-        if (1_000_000..=100_000_000_000).contains(&value.0) {
-            return Ok(*value);
-        }
-        fail(self.document.complain(Some(span), format!("{key} is {value}")).expected("1 MHz to 100 GHz"))
+        let fits = |clock: Frequency| (1_000_000..=100_000_000_000).contains(&clock.0);
+        self.within(key, given, Frequency(default), fits, "1 MHz to 100 GHz")
     }
 
     /// A time up to a second.
     pub fn time(self, key: &str, given: Option<&At<Duration>>, default: u64) -> Result<Duration> {
-        let Some(At { value, span }) = given else { return Ok(Duration(default)) };
-        if value.0 <= 1_000_000_000_000 {
-            return Ok(*value);
-        }
-        fail(self.document.complain(Some(span), format!("{key} is {value}")).expected("0 ns to 1 s"))
+        self.within(key, given, Duration(default), |time| time.0 <= 1_000_000_000_000, "0 ns to 1 s")
     }
 
     /// A bandwidth from 1 MB/s to 100 TB/s.
     pub fn bandwidth(self, key: &str, given: Option<&At<Bandwidth>>, default: u64) -> Result<Bandwidth> {
-        let Some(At { value, span }) = given else { return Ok(Bandwidth(default)) };
-        if (1_000_000..=100_000_000_000_000).contains(&value.0) {
-            return Ok(*value);
-        }
-        fail(self.document.complain(Some(span), format!("{key} is {value}")).expected("1 MB/s to 100 TB/s"))
+        let fits = |rate: Bandwidth| (1_000_000..=100_000_000_000_000).contains(&rate.0);
+        self.within(key, given, Bandwidth(default), fits, "1 MB/s to 100 TB/s")
     }
 
     /// An energy up to a nanojoule a bit.
     pub fn energy(self, key: &str, given: Option<&At<BitEnergy>>, default: u64) -> Result<BitEnergy> {
-        let Some(At { value, span }) = given else { return Ok(BitEnergy(default)) };
-        if value.0 <= 1_000_000 {
+        self.within(key, given, BitEnergy(default), |energy| energy.0 <= 1_000_000, "0 pJ/bit to 1 nJ/bit")
+    }
+
+    /// What is given, if it fits; the default where nothing is.
+    fn within<T: Copy + fmt::Display>(
+        self,
+        key: &str,
+        given: Option<&At<T>>,
+        default: T,
+        fits: impl Fn(T) -> bool,
+        range: &str,
+    ) -> Result<T> {
+        let Some(At { value, span }) = given else { return Ok(default) };
+        if fits(*value) {
             return Ok(*value);
         }
-        fail(self.document.complain(Some(span), format!("{key} is {value}")).expected("0 pJ/bit to 1 nJ/bit"))
+        fail(self.document.complain(Some(span), format!("{key} is {value}")).expected(range))
     }
 
     /// That the block or piece `below` is not larger than `above`; the complaint points at the one that was given.

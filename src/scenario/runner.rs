@@ -11,6 +11,9 @@ use crate::recording::{Differs, Ending, Mark, Recording, Verifier};
 
 use super::checker::{Checker, Ended, Failure};
 
+/// Events between two looks at whether to go on.
+const SLICE: EventNumber = 4096;
+
 /// A machine that runs under the eyes of its checker.
 #[derive(Debug)]
 pub struct Runner {
@@ -106,9 +109,19 @@ impl Runner {
         self.ended.as_ref()
     }
 
+    /// Runs to the end and tells how; nothing if `stop`, which is asked from time to time, wants no more.
+    pub fn finish(&mut self, mut stop: impl FnMut(&Machine) -> bool) -> Option<Ended> {
+        while self.advance(SLICE).is_none() {
+            if stop(&self.machine) {
+                return None;
+            }
+        }
+        self.ended.clone()
+    }
+
     /// Executes up to so many events, and tells how the run ended once it has. Where nobody has to look after each of them, the
     /// machine runs through all at once.
-    pub fn advance(&mut self, events: u64) -> Option<&Ended> {
+    fn advance(&mut self, events: u64) -> Option<&Ended> {
         if self.ended.is_none() && self.is_unwatched() {
             let outcome = self.machine.run_until(self.machine.event().saturating_add(events));
             self.ended = self.checker.how_ended(outcome, || self.machine.tasks());
@@ -218,8 +231,7 @@ mod tests {
             let prepared = scenario.prepare(&Options::default()).unwrap();
             let mut runner = Runner::new(prepared.machine, prepared.checker, listen);
             assert_ne!(runner.is_unwatched(), listen);
-            while runner.advance(1000).is_none() {}
-            let ended = runner.advance(1).cloned().unwrap();
+            let ended = runner.finish(|_| false).unwrap();
             runner.report(ended)
         };
         assert_eq!(run(true), run(false));

@@ -207,23 +207,14 @@ impl Sweep {
     }
 }
 
-/// Events between two looks at ctrl-c.
-const SLICE: u64 = 4096;
-
 /// Runs a point; nothing if it was interrupted.
 fn one(plan: &Plan, point: &Point, interrupt: &Interrupt) -> Result<Option<Value>, Trouble> {
     let Some(work) = plan.work(point)? else { return Ok(None) };
     let prepared = work.prepare()?;
     let (machine, workload) = (work.machine_name(&prepared), prepared.blueprint.workload.clone());
     let mut runner: Runner = prepared.runner();
-    let report = loop {
-        if let Some(ended) = runner.advance(SLICE).cloned() {
-            break runner.report(ended);
-        }
-        if interrupt.is_raised() {
-            return Ok(None);
-        }
-    };
+    let Some(ended) = runner.finish(|_| interrupt.is_raised()) else { return Ok(None) };
+    let report = runner.report(ended);
     work::trusted(&workload)?;
     let mut row: Map<String, Value> = point.name.json();
     row.extend([

@@ -116,24 +116,22 @@ impl Experiment {
             other => other?,
         };
         let mut runner = Runner::new(prepared.machine, prepared.checker, false);
-        let mut watch = self.watched.then(|| Watch::new(runner.machine()));
-        loop {
-            let ended = match &mut watch {
-                None => runner.advance(SLICE).cloned(),
-                Some(watch) => (0..SLICE).find_map(|_| {
-                    let ended = runner.step().cloned();
-                    watch.look(runner.machine());
-                    ended
-                }),
-            };
-            if let Some(ended) = ended {
-                let course = watch.map(|watch| watch.end(runner.machine()));
-                return Ok(Some(Outcome { course, ..Outcome::of(&runner, &ended) }));
-            }
-            if stop() {
-                return Ok(None);
+        if !self.watched {
+            let ended = runner.finish(|_| stop());
+            return Ok(ended.map(|ended| Outcome::of(&runner, &ended)));
+        }
+        let mut watch = Watch::new(runner.machine());
+        while !stop() {
+            for _ in 0..SLICE {
+                let ended = runner.step().cloned();
+                watch.look(runner.machine());
+                if let Some(ended) = ended {
+                    let course = Some(watch.end(runner.machine()));
+                    return Ok(Some(Outcome { course, ..Outcome::of(&runner, &ended) }));
+                }
             }
         }
+        Ok(None)
     }
 
     /// The machine after a run that is short enough never to be stopped.
@@ -143,12 +141,9 @@ impl Experiment {
     pub fn machine(&self) -> std::result::Result<Machine, String> {
         let prepared = self.prepare().map_err(|error| error.to_string())?;
         let mut runner = prepared.runner();
-        loop {
-            match runner.advance(SLICE) {
-                None => {}
-                Some(Ended::Finished) => return Ok(runner.machine().clone()),
-                Some(other) => return Err(not_finished(report::ended(other))),
-            }
+        match runner.finish(|_| false) {
+            Some(other) if other != Ended::Finished => Err(not_finished(report::ended(&other))),
+            _ => Ok(runner.machine().clone()),
         }
     }
 }
