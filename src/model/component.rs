@@ -118,7 +118,13 @@ impl Component {
     #[must_use]
     pub fn gpu(&self) -> Option<u32> {
         let path = self.path.strip_prefix("link.").unwrap_or(&self.path);
-        path.split('.').next()?.strip_prefix("gpu")?.parse().ok()
+        device(path).strip_prefix("gpu")?.parse().ok()
+    }
+
+    /// As [`device`].
+    #[must_use]
+    pub fn device(&self) -> &str {
+        device(&self.path)
     }
 
     /// As [`Components::is_host`].
@@ -187,6 +193,12 @@ impl Components {
         self.get(id).map_or("?", |component| component.path.as_str())
     }
 
+    /// What `id` is a part of, as [`device`].
+    #[must_use]
+    pub fn device(&self, id: ComponentId) -> &str {
+        device(self.path(id))
+    }
+
     #[must_use]
     pub fn find(&self, path: &str) -> Option<ComponentId> {
         let path = canonical(path);
@@ -212,6 +224,12 @@ impl fmt::Display for Component {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.path)
     }
+}
+
+/// The first word of a path: `gpu0` or `host` of what is on one, `link` of a link of the network.
+#[must_use]
+pub fn device(path: &str) -> &str {
+    path.split_once('.').map_or(path, |(device, _)| device)
 }
 
 /// A path as components have it: `sm3` is another name of `cu3`.

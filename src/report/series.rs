@@ -150,8 +150,7 @@ impl Sources {
         let nodes = components.iter().filter(|(id, _)| machine.mshrs(*id, 0).is_some());
         let mut groups: BTreeMap<String, Vec<ComponentId>> = BTreeMap::new();
         for (id, component) in components.iter().filter(|(id, _)| machine.agent(*id).is_some()) {
-            let group = component.path.split('.').next().unwrap_or("");
-            groups.entry(group.to_owned()).or_default().push(id);
+            groups.entry(component.device().to_owned()).or_default().push(id);
         }
         let since = |link| LinkSince { link, busy: BusySince::new(link), bytes: 0 };
         Self {

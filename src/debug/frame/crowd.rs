@@ -30,7 +30,7 @@ impl Crowd {
     pub fn of(names: &Components, units: impl Iterator<Item = Unit>) -> Vec<Self> {
         let mut crowds: Vec<Self> = Vec::new();
         for unit in units {
-            let device = names.path(unit.agent).split('.').next().unwrap_or_default();
+            let device = names.device(unit.agent);
             if crowds.last().is_none_or(|last| last.device != device) {
                 crowds.push(Self { device: device.to_owned(), units: Vec::new() });
             }

@@ -20,10 +20,9 @@ impl Machine {
         let mut all = Times::default();
         let mut groups: BTreeMap<&str, Times> = BTreeMap::new();
         for agent in &self.agents {
-            let path = self.fixed.components.path(agent.config.id);
             let times = agent.time_in(self.now);
             add(&mut all, &times);
-            add(groups.entry(path.split('.').next().unwrap_or(path)).or_default(), &times);
+            add(groups.entry(self.fixed.components.device(agent.config.id)).or_default(), &times);
         }
         self.put_times("", &all, sheet);
         for (group, times) in groups {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::table::Table;
 use super::values::Values;
-use crate::model::component::ComponentKind;
+use crate::model::component::{Component, ComponentKind};
 use crate::model::inspect::Inspect;
 use crate::model::text::key_word;
 use crate::model::warp::WarpState;
@@ -16,7 +16,7 @@ const GROUPS: usize = 6;
 pub fn table(machine: &dyn Inspect, values: &Values) -> Table {
     let agents = machine.components().iter().map(|(_, component)| component);
     let agents = agents.filter(|one| matches!(one.kind, ComponentKind::Cu | ComponentKind::Core));
-    let groups: BTreeSet<&str> = agents.filter_map(|one| one.path.split('.').next()).collect();
+    let groups: BTreeSet<&str> = agents.map(Component::device).collect();
     let key = |group: &str, state: WarpState| format!("{group}warp_share.{}", key_word(state.name()));
     let worked = |group: &&str| values.get(&key(&format!("{group}."), WarpState::Memory)).is_finite();
     let worked: Vec<&str> = groups.into_iter().filter(worked).collect();

@@ -32,8 +32,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) -> u16 {
 
 /// The device whose units are shown: that of the selected component, or the first that has warps at work.
 fn shown(frame: &Frame) -> Option<&Crowd> {
-    let path = frame.selection.component.map(|component| frame.info.components.path(component));
-    let device = path.and_then(|path| path.split('.').next());
+    let device = frame.selection.component.map(|component| frame.info.components.device(component));
     let chosen = frame.crowds.iter().find(|crowd| Some(crowd.device.as_str()) == device);
     let at_work = |crowd: &&Crowd| crowd.units.iter().any(Unit::is_busy);
     chosen.or_else(|| frame.crowds.iter().find(at_work)).or_else(|| frame.crowds.first())

@@ -4,6 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::map::Map;
+use crate::model::component::device;
 use crate::model::link_view::{LinkView, PacketView};
 use crate::model::message::Network;
 
@@ -67,8 +68,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, centres: &[(&str, u16)])
 }
 
 fn centre(end: &str, centres: &[(&str, u16)]) -> Option<u16> {
-    let device = end.split('.').next().unwrap_or(end);
-    centres.iter().find(|(name, _)| *name == device).map(|(_, x)| *x)
+    centres.iter().find(|(name, _)| *name == device(end)).map(|(_, x)| *x)
 }
 
 /// The columns to draw: of a medium that several devices share, those that its packet joins.

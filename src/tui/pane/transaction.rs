@@ -270,11 +270,10 @@ fn beginning(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence, (above, he
 /// The device is named once: lifelines of the requester's own device go without.
 fn lifeline_name(frame: &Frame, sequence: &Sequence, node: ComponentId) -> String {
     let names = &frame.info.components;
-    let device = |id: ComponentId| names.path(id).split('.').next().unwrap_or("").to_owned();
     let path = names.path(node);
-    let own = sequence.lifelines.first().is_some_and(|first| device(*first) == device(node));
+    let own = sequence.lifelines.first().is_some_and(|first| names.device(*first) == names.device(node));
     match path.split_once('.') {
-        Some((_, rest)) if own || device(node) == "host" => rest.to_owned(),
+        Some((_, rest)) if own || names.device(node) == "host" => rest.to_owned(),
         _ => path.to_owned(),
     }
 }

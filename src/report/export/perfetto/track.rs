@@ -28,7 +28,7 @@ impl Tracks {
     pub fn new(components: &Components) -> Self {
         let (mut groups, mut processes) = (Vec::<String>::new(), Vec::new());
         for (_, component) in components.iter() {
-            let group = component.path.split('.').next().unwrap_or("");
+            let group = component.device();
             let known = groups.iter().position(|known| known == group);
             let index = known.unwrap_or_else(|| {
                 groups.push(group.to_owned());
