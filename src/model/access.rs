@@ -114,6 +114,22 @@ pub fn runs(range: Range, mask: &Bits) -> SmallVec<[Range; 2]> {
 }
 
 impl AtomicOp {
+    /// All of them, in the order of [`AccessKind::ALL`].
+    pub const ALL: [Self; 4] = [Self::Add, Self::Exchange, Self::Max, Self::CompareZeroSwap];
+
+    /// The word for it: that of its access without `atomic-`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let access = AccessKind::Atomic(self).name();
+        access.strip_prefix("atomic-").unwrap_or(access)
+    }
+
+    /// The one that a word names.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|operation| operation.name() == word)
+    }
+
     /// The new value from `old` and `operand`, both little-endian and of one width up to eight bytes.
     #[must_use]
     pub fn apply(self, old: &[u8], operand: &[u8]) -> Bytes {

@@ -402,11 +402,10 @@ fn word(parser: &mut Parser<'_>, words: &[&'static str]) -> Result<(Meaning, Str
 }
 
 fn access_words() -> Vec<&'static str> {
-    let atomics = [AtomicOp::Add, AtomicOp::Exchange, AtomicOp::Max, AtomicOp::CompareZeroSwap];
     let mut words: Vec<_> =
         [AccessKind::Load, AccessKind::Store, AccessKind::NStore].map(AccessKind::name).into();
     words.push("atomic");
-    words.extend(atomics.map(|op| AccessKind::Atomic(op).name()));
+    words.extend(AtomicOp::ALL.map(|operation| AccessKind::Atomic(operation).name()));
     words.push(AccessKind::Store.name_of(0));
     words
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::config::Document;
 use crate::config::document::At;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::model::access::{AccessKind, Bytes};
+use crate::model::access::{AccessKind, AtomicOp, Bytes};
 use crate::model::address::Address;
 use crate::model::number::parse_bytes;
 use crate::model::operation::{Lanes, Operation};
@@ -84,8 +84,8 @@ impl Accesses<'_> {
     }
 
     fn atomic(self, atomic: &AtomicFile) -> Result<Operation> {
-        let op = instructions::atomic_named(&atomic.op.value).ok_or_else(|| {
-            let names = ["add", "exchange", "max", "compare-zero-swap"];
+        let op = AtomicOp::named(&atomic.op.value).ok_or_else(|| {
+            let names = AtomicOp::ALL.map(AtomicOp::name);
             let error = self.complain(&atomic.op.span, format!("there is no atomic {}", atomic.op.value));
             error.expected(names.join(", ")).nearest(&atomic.op.value, names)
         })?;

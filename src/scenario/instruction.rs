@@ -73,17 +73,6 @@ fn fence(word: &str, words: &Words<'_>) -> Result<Fence> {
     fence_named(word).ok_or_else(|| words.wrong(&format!("there is no fence {word}")).into())
 }
 
-/// The atomic that a word names.
-pub fn atomic_named(word: &str) -> Option<AtomicOp> {
-    Some(match word {
-        "add" => AtomicOp::Add,
-        "exchange" => AtomicOp::Exchange,
-        "max" => AtomicOp::Max,
-        "compare-zero-swap" => AtomicOp::CompareZeroSwap,
-        _ => return None,
-    })
-}
-
 /// The lanes of an access: `count` of them from `base` in steps of `stride`.
 pub fn lanes(base: Address, count: u64, stride: i64) -> Lanes {
     if count <= 1 {
@@ -142,7 +131,7 @@ fn spin(words: &mut Words<'_>) -> Result<Operation> {
 }
 
 fn atomic(words: &mut Words<'_>) -> Result<Operation> {
-    let Some(op) = words.next().and_then(atomic_named) else {
+    let Some(op) = words.next().and_then(AtomicOp::named) else {
         return Err(words.wrong("an atomic needs its operation").into());
     };
     let label = words.label();

@@ -62,12 +62,11 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     Ok(single(SharedCounter {
         grid,
         lanes: values.small("lanes")?,
-        operation: match values.choice("access")? {
-            "atomic-exchange" => AtomicOp::Exchange,
-            "atomic-max" => AtomicOp::Max,
-            "atomic-compare-zero-swap" => AtomicOp::CompareZeroSwap,
-            _ => AtomicOp::Add,
-        },
+        operation: values
+            .choice("access")?
+            .strip_prefix("atomic-")
+            .and_then(AtomicOp::named)
+            .unwrap_or(AtomicOp::Add),
         width: element as u8,
         counter: Array::place(values, "base", 1, element, None)?,
     }))
