@@ -322,6 +322,11 @@ impl Check {
                 ("faults", json!(file.faults.len())),
             ],
         );
+        let left_out = prepared.left_out.as_deref().cloned();
+        found.warnings.extend(left_out.map(|why| Diagnostic {
+            message: format!("this is left out under another protocol: {}", why.message),
+            ..why
+        }));
         found.built = Some(Built::of(prepared));
         found.with_tables(&work.scenario, &work.options)
     }

@@ -59,7 +59,7 @@ of the accesses that did not end at once: accesses, cycles, max_cycles, sums[{fo
 places[{at, cycles, accesses}]}]) and stats{flat dotted keys}; null for what is unknown.
 
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1, but coherence_share):
-  cycles, events, accesses (issued; access.* has those that were performed), work_cycles (until the last task ended; with paged memory pages may come later), violations (checks that \
+  cycles, events, accesses (issued; access.* has those that were performed), work_cycles (until all is at rest, replies to the last access and what is copied back included; where a prefetcher may bring pages later, until the last task ended), violations (checks that \
 failed)
   warp_cycles.STATE, warp_share.STATE   of all warp slots, GPUn.* of a GPU (host.* of the cores), and warp_cycles of \
 each unit; STATE: none ready running (computes) memory mshr_full link_full barrier fence translation far_fault protection_fault simd_full done. Shares are of the time with work, \
@@ -70,8 +70,8 @@ cache for a GPU), smd, memory (a GPU's own), hmd, peer (another GPU handed the d
   access.KIND.count, .mean_cycles, .p50_cycles (so many of a hundred took no longer, within 6 %), .p90_cycles, \
 .p99_cycles, .max_cycles, .LEVEL.count, .LEVEL.mean_cycles   KIND: load store n_store atomic, and exclusive (the request \
 of dynamic synchronisation). From issue to its L1, which follows translation and far-faults, until performed; what those take is in \
-warps.STATE and paging.*
-  NODE.*, levels.LEVEL.*   hits misses hit_rate merges evictions recalls writebacks probes (sent to children) \
+warp_cycles.STATE and paging.*
+  NODE.*, levels.LEVEL.*   hits misses (with those that joined one) hit_rate merges evictions recalls writebacks probes (sent to children) \
 probed (probes that came from the parent) lost (blocks that these or a flush took away) merged_bytes peer_transfers promotions mshr_full (requests that found none free; of an L1 each try of a warp) mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
 that they were busy with a message) port_queued_mean_cycles (that a message waited for one); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd
@@ -81,16 +81,17 @@ a buffer at the other end)
   LINK.data_bytes, .coherence_bytes, .coherence_share; network.*   data without headers; messages that are neither \
 requests nor carry data; the second over the first, which may be more than 1 (UMH, section 6.1.4). network.* counts once what \
 goes through a switch, over two links
-  MEMORY.dram.*, levels.LEVEL.dram.*   row_hits row_misses row_conflicts directory_accesses (reopen their row, always_reopen; of all these \
-each bank's piece of a request counts) row_hit_rate reads writes (requests) bytes queue_high_water busy_cycles
+  MEMORY.dram.*, levels.LEVEL.dram.*   row_hits row_misses row_conflicts row_reopens (under always_reopen, as the memory of SMDs; of all these \
+each bank's piece of a request counts) row_hit_rate reads writes (requests) bytes (of what has been asked for, though it may still have to be moved at the end) queue_high_water (most pieces that waited \
+for an fr-fcfs controller, also beyond its queue; none in order) busy_cycles (of the data buses, summed over channels, and of a level over memories)
   sync.*   fence_cycles barrier_cycles spin_cycles exclusive_accesses exclusive_cycles flush_cycles flush_bytes
   tasks.ID.cycles, .accesses (performed), .l1_share (of them, hits in their own L1), .mean_cycles (of an access)   programs, \
 kernels, copies and flushes, each by itself
   launches.count, .cycles   kernels launched, and what the launches themselves took, before their first blocks; .flush_cycles \
 .flush_bytes (what kernels before have stored non-coherently, written back before the next: at every level, in whole blocks)
-  network.energy_joules, .power_watts   of all links; network.samples, .lane_reversals, .lane_reversal_cycles (of one \
+  network.energy_joules, .power_watts   of the network as of network.*; network.samples, .lane_reversals, .lane_reversal_cycles (of one \
 lane, while it turned), LINK.lanes, .lanes_gained   where lanes can turn
-  paging.*   tlb.hit_rate tlb.misses tlb.merges (accesses that joined a miss) tlb.shoot_downs walks far_fault_mshrs.most far_faults faults.STAGE (requests of compute units that were merged, dropped, nacked and replayed); pages: demanded prefetched \
+  paging.*   tlb.hit_rate (of all look-ups: hits, misses and merges) tlb.hits tlb.misses tlb.merges (accesses that joined a miss, which no miss counts) tlb.shoot_downs walks far_fault_mshrs.most far_faults faults.STAGE (requests of compute units that were merged, dropped, nacked and replayed); pages: demanded prefetched \
 copied copied_back prefetched_used prefetched_unused (so far) prefetched_wasted (gone unused) evicted taken_back (by cores or another GPU) written_back thrashed \
 (evicted and wanted again); bytes (of the pages that moved)
   numa.*   gpuN.local_requests gpuN.remote_requests (of its L1s) gpuN.pages (at home there, of those that the work names) remote_share \

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::arguments::{Changes, jobs};
 use super::diagnosis;
-use super::exit::{Ended, Status, complain};
+use super::exit::{Ended, Status, complain, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::pool;
@@ -77,6 +77,8 @@ struct Tested {
     result: Result<Report>,
     /// Why it could not go on, where it was meant to.
     diagnosis: Option<Diagnosis>,
+    /// Why something of it was left out, under a protocol without its states.
+    left_out: Option<Box<Diagnostic>>,
 }
 
 impl Test {
@@ -90,6 +92,10 @@ impl Test {
             Format::Text => output.put(&text(&tested))?,
             Format::Json => output.json(&document(&tested))?,
             Format::Junit => output.put(&junit::suite(&cases(&tested)))?,
+        }
+        for one in tested.iter().filter(|one| one.left_out.is_some()) {
+            say(format_args!("{}:", one.path));
+            work::tell_left_out(one.left_out.as_deref());
         }
         for error in tested.iter().filter_map(|tested| tested.result.as_ref().err()) {
             complain(error);
@@ -126,15 +132,17 @@ fn absent(path: &str, trouble: Box<Diagnostic>) -> Tested {
         seconds: 0.0,
         result: Err(trouble),
         diagnosis: None,
+        left_out: None,
     }
 }
 
 /// Runs one scenario; `None` if an interrupt came before that.
 fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Option<Tested> {
     let start = Instant::now();
+    let mut left_out = None;
     let (name, result) = match Work::load(path, None, changes, interrupt) {
         Err(_) if interrupt.is_raised() => return None,
-        Ok(work) => (work.scenario.title().to_owned(), run(&work, interrupt)),
+        Ok(work) => (work.scenario.title().to_owned(), run(&work, &mut left_out, interrupt)),
         Err(error) => (path.to_owned(), Err(error)),
     };
     let seconds = start.elapsed().as_secs_f64();
@@ -142,11 +150,16 @@ fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Option<Tested> {
         Ok((report, diagnosis)) => (Ok(report), diagnosis),
         Err(error) => (Err(error), None),
     };
-    Some(Tested { path: path.to_owned(), name, seconds, result, diagnosis })
+    Some(Tested { path: path.to_owned(), name, seconds, result, diagnosis, left_out })
 }
 
-fn run(work: &Work, interrupt: &Interrupt) -> Result<(Report, Option<Diagnosis>)> {
+fn run(
+    work: &Work,
+    left_out: &mut Option<Box<Diagnostic>>,
+    interrupt: &Interrupt,
+) -> Result<(Report, Option<Diagnosis>)> {
     let prepared = work.prepare()?;
+    left_out.clone_from(&prepared.left_out);
     let (begun, workload) = (prepared.machine.clone(), prepared.blueprint.workload.clone());
     let mut runner = prepared.runner();
     let report = match runner.finish(|_| interrupt.is_raised()) {

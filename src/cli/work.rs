@@ -90,12 +90,6 @@ impl Work {
     /// # Errors
     /// If there is no such thing, it cannot be read, or a trace comes without a machine.
     pub fn open(target: &Target, interrupt: &Interrupt) -> Result<Self> {
-        let mut work = Self::opened(target, interrupt)?;
-        work.options.may_leave_out = true;
-        Ok(work)
-    }
-
-    fn opened(target: &Target, interrupt: &Interrupt) -> Result<Self> {
         let path = Path::new(&target.scenario);
         // What is called one is one, if only a damaged one: reading it says how.
         let is_called_so = path.extension().is_some_and(|ending| ending == "rec") && path.is_file();
@@ -324,7 +318,7 @@ fn options(changes: &Changes) -> Result<(Vec<String>, Options)> {
         trace_from: None,
         inputs: Vec::new(),
         first_pass: FirstPass::default(),
-        may_leave_out: false,
+        may_leave_out: true,
     };
     Ok((scenario, options))
 }

@@ -17,7 +17,11 @@ fn explain(message: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
         None => (message, None),
     };
     if let Some(name) = quoted_after(what, "unknown field ") {
-        return unknown("key", name, expected);
+        let mut unknown = unknown("key", name, expected);
+        if let Some(heading) = heading(source, span) {
+            unknown.message = format!("{} in {heading}", unknown.message);
+        }
+        return unknown;
     }
     if let Some(name) = quoted_after(what, "unknown variant ") {
         return unknown("value", name, expected);
@@ -86,6 +90,13 @@ const HEADINGS: [&str; 12] = [
     "do", "program", "kernel", "flush", "state", "memory", "allocate", "fault", "input", "say", "break",
     "expect",
 ];
+
+/// The heading above a dotted key (`gpu.count`), under which it is meant as another one than without.
+fn heading<'a>(source: &'a Source, span: &Range<usize>) -> Option<&'a str> {
+    source.text.get(span.end..).filter(|rest| rest.starts_with('.'))?;
+    let (above, _) = source.text.get(..span.start)?.rsplit_once('\n')?;
+    above.lines().rev().map(str::trim).find(|line| line.starts_with('['))
+}
 
 /// The name between backticks that follows `prefix` at the start of `text`.
 fn quoted_after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
@@ -181,6 +192,17 @@ mod tests {
         assert_eq!(suggested("width", "`address`, `len`, `lanes`").as_deref(), Some("did you mean len?"));
         assert_eq!(suggested("len", "`value`, `width`").as_deref(), Some("did you mean width?"));
         assert_eq!(suggested("len", "`value`"), None);
+    }
+
+    #[test]
+    fn a_dotted_key_under_a_heading_is_told_with_it() {
+        let told = |text: &str| {
+            let error = toml::from_str::<File>(text).unwrap_err();
+            from_toml(&error, &Source::new("f.toml", text)).message
+        };
+        assert_eq!(told("size=1\n[[all]]\ngpu.count = 2"), "unknown key `gpu` in [[all]]");
+        assert_eq!(told("size=1\n[[all]]\n[gpu.l1]"), "unknown key `gpu`");
+        assert_eq!(told("size=1\ngpu.count = 2"), "unknown key `gpu`");
     }
 
     #[test]

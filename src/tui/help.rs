@@ -34,7 +34,7 @@ const SIGNS: [(&str, &str); 10] = [
          l1 [S][.]: a cell for each; out 4 %: how busy a link was in the last sample\n\
          ═▶ a message with data, ─▶ without; +2: and two more\n\
          ▼9 100%: nine lanes to the switch, all busy; ▲7 from it; ▼3>4 100%: three were, and now there \
-         are four; where there is no room ! for saturated",
+         are four; where there is no room ▁▄█ for how busy, ! for saturated",
     ),
     (
         "directory",

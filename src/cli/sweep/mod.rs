@@ -138,6 +138,10 @@ impl Sweep {
         if interrupt.is_raised() {
             return Ok(Status::Interrupted);
         }
+        for (point, why) in &plan.left_out {
+            say(format_args!("in the point {point}:"));
+            work::tell_left_out(Some(why));
+        }
         let kept = destination::file(self.to.as_deref());
         let journal = Journal::resume(kept, plan.header())?;
         let mine = |point: &usize| self.shard.is_none_or(|shard| shard.has(*point));

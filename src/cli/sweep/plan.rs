@@ -37,6 +37,8 @@ pub struct Plan {
     seeds: Vec<Option<u64>>,
     source: Source,
     pub points: Vec<Point>,
+    /// Points of which something is left out, under a protocol without its states, and the first of it. Of those that say the same, one.
+    pub left_out: Vec<(Name, Box<Diagnostic>)>,
 }
 
 /// A run of a sweep.
@@ -51,6 +53,14 @@ pub struct Point {
     pub key: String,
     /// How people and results tell it from the others.
     pub name: Name,
+}
+
+/// What is known of a point that can be run.
+#[derive(Debug, Default)]
+struct Checked {
+    /// Tells its results from those of others.
+    key: String,
+    left_out: Option<Box<Diagnostic>>,
 }
 
 /// What a point is called: its scenario, settings and seed.
@@ -108,7 +118,16 @@ impl Plan {
         let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
         let title = file.title.clone().unwrap_or_else(|| stem.into_owned());
         let source = document.source().clone();
-        let mut plan = Self { title, works, machines, settings, seeds, source, points: Vec::new() };
+        let mut plan = Self {
+            title,
+            works,
+            machines,
+            settings,
+            seeds,
+            source,
+            points: Vec::new(),
+            left_out: Vec::new(),
+        };
         plan.points = plan.combinations()?;
         Ok(plan)
     }
@@ -193,23 +212,29 @@ impl Plan {
     /// Builds every point's machine, and gives every point its key.
     fn check(&mut self, jobs: Option<usize>, interrupt: &Interrupt) -> Result<()> {
         let (seeds, all) = (self.seeds.len(), self.points.len());
-        let found: Mutex<Vec<(usize, Result<String>)>> = Mutex::new(Vec::new());
+        let found: Mutex<Vec<(usize, Result<Checked>)>> = Mutex::new(Vec::new());
         let told = |done| format!("{}: {} of {all} points checked", self.title, done * seeds);
         pool::each(all / seeds.max(1), jobs, interrupt, told, |group| {
             // What is random does not decide what can be built.
             let Some(point) = self.points.get(group * seeds) else { return ControlFlow::Continue(()) };
-            let key = self.key(point);
-            let wrong = key.is_err();
-            let key = key.map_err(|error| self.pointed(point, error));
-            found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((group, key));
+            let checked = self.checked(point);
+            let wrong = checked.is_err();
+            let checked = checked.map_err(|error| self.pointed(point, error));
+            found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((group, checked));
             if wrong { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let mut found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         found.sort_by_key(|(group, _)| *group);
         // A point that says the same as another one has results of its own.
         let mut same: FxHashMap<String, usize> = FxHashMap::default();
-        for (group, key) in found {
-            let key = key?;
+        for (group, checked) in found {
+            let Checked { key, left_out } = checked?;
+            let is_said = |why: &Diagnostic| self.left_out.iter().any(|(_, said)| **said == *why);
+            if let Some(why) = left_out.filter(|why| !is_said(why))
+                && let Some(point) = self.points.get(group * seeds)
+            {
+                self.left_out.push((Name { seed: None, ..point.name.clone() }, why));
+            }
             let before = same.entry(key.clone()).or_default();
             for point in self.points.iter_mut().skip(group * seeds).take(seeds) {
                 point.key = digest(&[key.clone(), format!("{:?}", (point.seed, *before))]);
@@ -219,13 +244,14 @@ impl Plan {
         Ok(())
     }
 
-    /// Builds the machine of a point, for what tells its results from those of others.
-    fn key(&self, point: &Point) -> Result<String> {
-        let Some(work) = self.work(point)? else { return Ok(String::new()) };
+    /// Builds the machine of a point.
+    fn checked(&self, point: &Point) -> Result<Checked> {
+        let Some(work) = self.work(point)? else { return Ok(Checked::default()) };
         // In whatever order the file has them.
         let (mut set, _) = self.split(point, None)?;
         set.sort();
-        work.prepare().map(|prepared| key(&work, &set, &prepared))
+        let prepared = work.prepare()?;
+        Ok(Checked { key: key(&work, &set, &prepared), left_out: prepared.left_out })
     }
 
     /// A complaint about a setting gets its place in the sweep file.

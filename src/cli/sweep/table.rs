@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::cli::exit::{Trouble, say};
 use crate::cli::journal::Journal;
 use crate::cli::output::Output;
+use crate::diagnostic::Diagnostic;
 use crate::query::glob;
 use crate::report::csv;
 
@@ -45,7 +46,8 @@ fn chosen(journal: &mut Journal, columns: &[String]) -> Result<(Vec<String>, Vec
         names(row.get("stats"), &mut statistics);
     }
     for idle in columns.iter().filter(|pattern| !statistics.iter().any(|name| glob(pattern, name))) {
-        say(format_args!("--columns {idle} is no statistic of these points"));
+        let none = Diagnostic::new(format!("--columns {idle} is no statistic of these points"));
+        say(none.nearest(idle, statistics.iter().map(String::as_str)));
     }
     statistics.retain(|name| columns.iter().any(|pattern| glob(pattern, name)));
     Ok((settings, statistics))

@@ -99,7 +99,7 @@ fn an_smd_reopens_every_row() {
     // One block is written into the stack, a row in each of its 16 banks; what is wanted of it when it comes is passed on, and each of the
     // other lines is read from it. UMH, section 5.4.
     assert_eq!(statistic(&machine, "gpu0.smd0.dram.row_hits").to_bits(), 0f64.to_bits());
-    assert_eq!(statistic(&machine, "gpu0.smd0.dram.directory_accesses").to_bits(), 30f64.to_bits());
+    assert_eq!(statistic(&machine, "gpu0.smd0.dram.row_reopens").to_bits(), 30f64.to_bits());
 }
 
 #[test]

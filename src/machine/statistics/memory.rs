@@ -32,7 +32,7 @@ impl Machine {
                 RowAccess::Hit => "row_hits",
                 RowAccess::Miss => "row_misses",
                 RowAccess::Conflict => "row_conflicts",
-                RowAccess::Reopen => "directory_accesses",
+                RowAccess::Reopen => "row_reopens",
             };
             sheet.count(format!("{prefix}.dram.{name}"), count);
         }
@@ -41,7 +41,8 @@ impl Machine {
         sheet.count(format!("{prefix}.dram.reads"), counters.reads);
         sheet.count(format!("{prefix}.dram.writes"), counters.writes);
         sheet.count(format!("{prefix}.dram.bytes"), counters.bytes);
-        sheet.count(format!("{prefix}.dram.queue_high_water"), u64::from(counters.queue_high_water));
+        let queued = counters.queue_high_water.map_or(f64::NAN, f64::from);
+        sheet.put(format!("{prefix}.dram.queue_high_water"), queued);
         sheet.put(format!("{prefix}.dram.busy_cycles"), self.cycles(counters.busy));
     }
 }

@@ -16,6 +16,7 @@ impl Machine {
         let missed: u64 = tlbs().map(|tlb| tlb.missed).sum();
         let merged: u64 = tlbs().map(|tlb| tlb.merged).sum();
         sheet.share("paging.tlb.hit_rate".to_owned(), hits, hits + missed + merged);
+        sheet.count("paging.tlb.hits".to_owned(), hits);
         sheet.count("paging.tlb.misses".to_owned(), missed);
         sheet.count("paging.tlb.merges".to_owned(), merged);
         sheet.count("paging.tlb.shoot_downs".to_owned(), tlbs().map(|tlb| tlb.shot_down).sum());

@@ -110,7 +110,11 @@ pub const KINDS: &[KindInfo] = &[
             ),
             field("warp", FieldType::Number, "warp number in its CU, 0 on a core"),
             field("value", FieldType::Bytes, "what it read"),
-            field("latency", FieldType::Number, "GPU core cycles since it was issued"),
+            field(
+                "latency",
+                FieldType::Number,
+                "whole GPU core cycles since it was issued, rounded down; the times of its issue and of this tell the rest",
+            ),
         ],
     },
     KindInfo { name: "message", about: "a message left its sender", fields: MESSAGE_FIELDS },

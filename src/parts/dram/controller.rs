@@ -52,7 +52,7 @@ impl Controller {
             moved: Vec::new(),
             made: 0,
             planned: None,
-            counters: DramCounters::default(),
+            counters: DramCounters { queue_high_water: Some(0), ..DramCounters::default() },
         }
     }
 
@@ -123,7 +123,7 @@ impl Controller {
             }
         }
         let waiting: usize = self.channels.iter().map(DramChannel::waiting).sum();
-        self.counters.queue_high_water = self.counters.queue_high_water.max(waiting as u32);
+        self.counters.queue_high_water = self.counters.queue_high_water.max(Some(waiting as u32));
         rows
     }
 
@@ -226,7 +226,7 @@ impl Controller {
         MemoryView {
             reads: self.channels.iter().map(|channel| channel.reads.len() as u32).sum(),
             writes: self.channels.iter().map(|channel| channel.writes.len() as u32).sum(),
-            high_water: self.counters.queue_high_water,
+            high_water: self.counters.queue_high_water.unwrap_or(0),
             draining: self.channels.iter().any(DramChannel::is_draining),
             banks: (0u32..)
                 .zip(&self.channels)

@@ -137,8 +137,8 @@ pub struct DramCounters {
     /// Ticks that accesses to rows waited for their bank, and then for the bus. A controller, which puts them off for better ones,
     /// does not count them.
     pub waited: (Tick, Tick),
-    /// Most requests that ever waited at once.
-    pub queue_high_water: u32,
+    /// Most pieces of requests that ever waited at once for a controller; `None` without one, where each is served at its time.
+    pub queue_high_water: Option<u32>,
 }
 
 impl DramCounters {

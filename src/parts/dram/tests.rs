@@ -62,7 +62,7 @@ fn row_hits_go_before_older_requests_that_need_another_row() {
         [(open, RowAccess::Miss, 34), (hit, RowAccess::Hit, 38), (other, RowAccess::Conflict, 102)];
     assert_eq!(order, expected);
     assert_eq!(dram.counters.rows, [1, 1, 1, 0]);
-    assert_eq!((dram.counters.busy, dram.counters.bytes, dram.counters.queue_high_water), (12, 192, 3));
+    assert_eq!((dram.counters.busy, dram.counters.bytes, dram.counters.queue_high_water), (12, 192, Some(3)));
     assert_eq!(dram.counters.banks_busy, 102, "all the time, and none of it twice");
     assert_eq!(dram.busiest_bank(1000), 102, "all of it in one bank");
 }

@@ -97,10 +97,15 @@ impl Vcd {
         }
     }
 
-    fn record(&mut self, record: &Record) -> io::Result<()> {
+    fn record(&mut self, record: &Record, machine: &Machine) -> io::Result<()> {
         let at = record.at;
         let (number, value) = match &record.what {
             What::Mshr { used, .. } => (self.numbers.get(&Kind::Mshrs(at)).copied(), *used),
+            // The entries of a scoreboard are what they are once the whole event is done.
+            What::Tag(_) => {
+                let used = machine.mshrs(at, 0).map_or(0, |mshrs| mshrs.used);
+                (self.numbers.get(&Kind::Mshrs(at)).copied(), used)
+            }
             What::Warp { warp, to, .. } => {
                 (self.numbers.get(&Kind::Warp(at, *warp)).copied(), u32::from(to.letter()))
             }
@@ -175,7 +180,7 @@ impl Export for Vcd {
             self.flush(&loads)?;
         }
         for (_, record) in records.iter().filter(|(chosen, _)| *chosen) {
-            self.record(record)?;
+            self.record(record, machine)?;
             for (link, lanes) in load::lanes(machine, record).into_iter().flatten() {
                 let number = self.numbers.get(&Kind::Lanes(link)).copied();
                 self.pending.extend(number.map(|number| (record.tick, number, lanes)));

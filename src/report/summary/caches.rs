@@ -52,7 +52,7 @@ pub fn memories(values: &Values) -> Table {
         let key = |name: &str| format!("levels.{level}.dram.{name}");
         if values.is_some(&key("bytes")) {
             let mut cells = vec![values.percent(&key("row_hit_rate"))];
-            let counts = ["row_misses", "row_conflicts", "directory_accesses", "reads", "writes"];
+            let counts = ["row_misses", "row_conflicts", "row_reopens", "reads", "writes"];
             cells.extend(counts.map(|name| values.short(&key(name))));
             cells.push(values.bytes(&key("bytes")));
             table.row(name, cells);

@@ -23,6 +23,7 @@ pub fn table(values: &Values) -> Table {
         ("paging.written_back", "pages written back"),
         ("paging.thrashed", "thrashed"),
         ("paging.tlb.misses", "TLB misses"),
+        ("paging.tlb.merges", "TLB misses joined"),
     ];
     for (key, title) in rows {
         if !values.is_some(key) {
@@ -53,6 +54,7 @@ pub fn table(values: &Values) -> Table {
                 "and all others: speculation was given up".to_owned()
             }
             "read_only.changed" => String::new(),
+            "paging.tlb.merges" => "by other accesses that look for a page already missed".to_owned(),
             "paging.tlb.misses" => format!("{} of look-ups hit", values.percent("paging.tlb.hit_rate")),
             _ => "far-faulted again after an eviction".to_owned(),
         };

@@ -9,6 +9,7 @@ use crate::debug::frame::map::Map;
 use crate::model::link_view::LinkView;
 use crate::model::message::Network;
 use crate::tui::canvas::{Canvas, fit};
+use crate::tui::glyphs::bar;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 
@@ -39,8 +40,8 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, places: &[(&str, u16, u1
     y + rows
 }
 
-/// Its direction and lanes, how busy it is, and what is first on it, as far as there is room; at least whether it is
-/// saturated (`!`).
+/// Its direction and lanes, how busy it is, and what is first on it, as far as there is room; at least a bar as high as it is
+/// busy, or that it is saturated (`!`).
 fn told(link: &LinkView, out: bool, room: u16) -> String {
     let arrow = if out { "▼" } else { "▲" };
     let share = format!("{:.0}", link.lately() * 100.0);
@@ -55,8 +56,9 @@ fn told(link: &LinkView, out: bool, room: u16) -> String {
         format!("{plain} {}{more}", map_rail::name(packet))
     });
     let fits = |text: &String| text.width() <= usize::from(room);
-    let mark = format!("{arrow}{}{}", link.lanes, if is_saturated(link) { "!" } else { "" });
-    packet.into_iter().chain([plain, brief]).find(fits).unwrap_or(mark)
+    let mark = if is_saturated(link) { '!' } else { bar(link.lately()) };
+    let bare = format!("{arrow}{}", link.lanes);
+    packet.into_iter().chain([plain, brief, format!("{bare}{mark}")]).find(fits).unwrap_or(bare)
 }
 
 fn is_saturated(link: &LinkView) -> bool {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::call;
+use super::{call, document};
 use crate::common::umscope;
 
 /// Scenarios with several GPUs, kernels, a deadlock, evictions and a CPU.
@@ -281,6 +281,33 @@ fn a_value_change_dump_is_one() {
         // A request alone is less than a percent.
         assert!(changes("busy_percent") > 0 || scenario.contains("deadlock"), "{scenario}");
     }
+}
+
+#[test]
+fn misses_in_a_dump_are_those_that_statistics_count() {
+    for scenario in ["scalegpu/burst", "numa/lanes-turn", "paging/scan"] {
+        let dump = read_dump(&export(&[scenario, "--format", "vcd"]));
+        let stats = &document(&["run", scenario, "--format", "json"])["stats"];
+        let means = stats.as_object().unwrap().iter().filter_map(|(key, mean)| {
+            let node = key.strip_suffix(".mshr_mean").filter(|node| !node.starts_with("levels."))?;
+            Some((node, mean.as_f64().unwrap()))
+        });
+        let mut used = false;
+        for (node, mean) in means {
+            let is_of = |path: &str| path.replace('.', "_") == format!("{node}.mshrs_used").replace('.', "_");
+            let all: Vec<_> = dump.changes.iter().filter(|(_, path, _)| is_of(path)).collect();
+            let ends = all.iter().skip(1).map(|change| change.0).chain([dump.end]);
+            let held: u64 = all.iter().zip(ends).map(|((from, _, count), to)| (to - from) * count).sum();
+            let told = held as f64 / dump.end as f64;
+            assert!((told - mean).abs() <= 1e-3 * mean.max(0.1), "{scenario}: {node}: {told} for {mean}");
+            let most = all.iter().map(|change| change.2).max();
+            assert_eq!(most, stats[format!("{node}.mshr_high_water")].as_u64(), "{scenario}: {node}");
+            used |= mean > 0.0;
+        }
+        assert!(used, "{scenario}");
+    }
+    let text = export(&["scalegpu/burst", "--format", "perfetto"]);
+    assert!(text.contains(r#""name":"gpu0.memory.0 MSHRs""#));
 }
 
 #[test]

@@ -294,7 +294,11 @@ fn a_lesson_runs_under_a_protocol_without_its_states_and_says_what_is_left_out()
     // Its own protocol must have them, and any other slip is one.
     refused("own.toml", &format!("protocol = \"mesi\"\n{text}"), &[]);
     refused("slip.toml", &text.replace("count = \"hit at", "count = \"hitt at"), &["--protocol", "mesi"]);
-    assert_eq!(call(&["test", "scenarios/umh/neighbouring-bytes.toml", "--protocol", "mesi"]).code, Some(2));
+    let tested = call(&["test", "scenarios/umh/neighbouring-bytes.toml", "--protocol", "mesi"]);
+    assert!(tested.code == Some(1) && tested.stderr.contains("is left out, be it told"), "{tested:?}");
+    let checked = call(&["check", "umh/neighbouring-bytes", "--set", "protocol=mesi"]);
+    assert!(checked.code == Some(0) && checked.stderr.contains("this is left out"), "{checked:?}");
+    assert_eq!(call(&["check", &path("slip.toml"), "--set", "protocol=mesi"]).code, Some(2));
 }
 
 #[test]

@@ -479,3 +479,16 @@ fn the_bundled_sweep_runs() {
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
     assert_eq!(outcome.stdout.lines().count(), 9);
 }
+
+#[test]
+fn protocols_are_swept_over_a_lesson_that_names_states_some_lack() {
+    let folder = Folder::new(
+        "scenario = \"kernels/reduction\"\nseeds = [1, 2]\n[set]\nprotocol = [\"nmoesi\", \"mesi\", \"msi\"]\n",
+    );
+    let swept = folder.sweep(&["@sweep.toml", "--format", "csv"]);
+    // Under another protocol it does other things than the lesson expects.
+    assert_eq!((swept.code, swept.stdout.lines().count()), (Some(1), 7), "{swept:?}");
+    let told: Vec<_> = swept.stderr.lines().filter(|line| line.starts_with("in the point")).collect();
+    let points = ["mesi", "msi"].map(|name| format!("in the point kernels/reduction protocol={name}:"));
+    assert_eq!(told, points, "{swept:?}");
+}

@@ -30,7 +30,7 @@ pub struct List {
     pub commands: Vec<Command>,
 }
 
-/// Reads a list. Lines that are neither copies nor launches are passed over, as Accel-Sim does.
+/// Reads a list. Lines that are neither copies to the GPU nor launches are passed over, as Accel-Sim does, but not what looks like one.
 pub fn read(path: &Path) -> Result<List> {
     let name = path.display().to_string();
     let unreadable = |error: std::io::Error| Box::new(about(&name, format!("cannot be read: {error}")));
@@ -61,13 +61,17 @@ fn parse(name: &str, text: &str) -> Result<List> {
         let from = start + (line.len() - line.trim_start().len());
         start += line.len();
         let span = from..from + content.len();
-        if content.starts_with("MemcpyHtoD") {
+        let begins = |word: &str| content.get(..word.len()).is_some_and(|it| it.eq_ignore_ascii_case(word));
+        if begins("MemcpyHtoD") {
             commands.push(copy(content).ok_or_else(|| {
                 let expected = format!("MemcpyHtoD,0xADDRESS,BYTES that end below {ADDRESS_SPACE:#x}");
                 Box::new(Diagnostic::new("this copy cannot be read").at(&source, span).expected(expected))
             })?);
         } else if content.starts_with("kernel") {
             commands.push(Command::Launch { file: content.to_owned(), span });
+        } else if begins("kernel") || content.contains(".traceg") {
+            let unknown = Diagnostic::new("this is no launch").at(&source, span);
+            return Err(Box::new(unknown.expected("a file beside the list whose name begins with kernel")));
         }
     }
     if !commands.iter().any(|command| matches!(command, Command::Launch { .. })) {
@@ -96,6 +100,16 @@ mod tests {
         let Command::Launch { file, span } = &list.commands[1] else { panic!("no launch") };
         assert_eq!((list.commands.len(), &list.commands[0]), (2, &copy));
         assert_eq!((file.as_str(), &text[span.clone()]), ("kernel-1.traceg", "kernel-1.traceg"));
+    }
+
+    #[test]
+    fn what_looks_like_a_launch_is_not_passed_over() {
+        for bad in ["kernal-5.traceg", "./kernel-9.traceg", "Kernel-9.traceg.xz"] {
+            let error = parse("list", &format!("kernel-1.traceg\nMemcpyDtoH,1,2\n  {bad}\n")).unwrap_err();
+            assert_eq!(error.position(), Some((3, 3)), "{bad}");
+        }
+        let lower = parse("list", "memcpyhtod,0x10,4\nkernel-1.traceg\n").unwrap();
+        assert_eq!(lower.commands.first(), Some(&Command::Copy { address: 16, bytes: 4 }));
     }
 
     #[test]
