@@ -5,6 +5,7 @@ use super::frame::focus;
 use super::frame::selection::Selection;
 use super::session::Session;
 use super::view::SEARCHED;
+use crate::model::address::{Address, Range};
 use crate::model::message::TxnNumber;
 use crate::model::record::{Record, Records, What};
 
@@ -63,9 +64,13 @@ impl Session {
             }
             return;
         };
-        let before = self.followed;
-        let line = |range| focus::line_in(self.machine(), range, record.txn, before.block);
-        let block = record.range.map(line).or(before.block);
+        let before = if self.is_moving() {
+            self.followed.block
+        } else {
+            record.range.and_then(|range| self.spoke_within(range))
+        };
+        let line = |range| focus::line_in(self.machine(), range, record.txn, before);
+        let block = record.range.map(line).or(self.followed.block);
         let txn = match record.txn {
             None if !self.is_of_fault(&record) => self.last_txn(),
             // It may only begin with what is spoken of.
@@ -134,6 +139,19 @@ impl Session {
             let first = records.partition_point(|record| record.id.event < last);
             let records = records[first..].to_vec();
             self.speaking(&records).cloned()
+        })
+    }
+
+    /// Where what is smaller than `range`, and a part of it, was spoken of last, however one has come here.
+    fn spoke_within(&mut self, range: Range) -> Option<Address> {
+        if range.len <= self.machine().smallest_block() {
+            return None;
+        }
+        let (event, start) = (self.event(), self.timeline.start());
+        NEAR.into_iter().find_map(|events| {
+            let records = self.records(event.saturating_sub(events).max(start), event);
+            let mut told = records.iter().rev().filter_map(|record| record.range);
+            told.find(|part| part.len < range.len && range.contains(part.start)).map(|part| part.start)
         })
     }
 
@@ -261,5 +279,22 @@ fence = "full"
             "the acknowledgement is of one that has ended"
         );
         assert!(session.machine().transaction(shown).is_some(), "{shown:?}");
+    }
+
+    #[test]
+    fn one_event_shows_one_block_however_one_comes_there() {
+        let info = Arc::new(bundled("selective/read-only-write").info());
+        let shown = |commands: &[&str]| {
+            let mut session = bundled("selective/read-only-write");
+            for command in commands {
+                session.execute(command, &Interrupt::default()).unwrap();
+                session.frame(&info, &Wish::default());
+            }
+            session.frame(&info, &Wish::default()).selection
+        };
+        let straight = shown(&["goto event 13"]);
+        assert_eq!(straight.block.map(|block| block.0), Some(0x1000));
+        assert_eq!(shown(&["end", "goto event 13"]), straight);
+        assert_eq!(shown(&["goto event 20", "reverse-step 7"]), straight);
     }
 }

@@ -4,7 +4,6 @@ use rustc_hash::FxHashMap;
 
 use super::Machine;
 use super::build::SAMPLE_CYCLES;
-use super::paging::view_tlb;
 use super::queue::Event;
 use super::tasks::operation;
 use super::why::bytes_text;
@@ -434,7 +433,7 @@ impl Inspect for Machine {
     }
 
     fn tlb(&self, agent: ComponentId) -> Option<TlbView> {
-        view_tlb(self.agent_at(agent)?)
+        self.view_tlb(self.agent_at(agent)?)
     }
 
     fn transactions(&self, limit: usize, chained: usize) -> Vec<TransactionView> {

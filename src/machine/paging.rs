@@ -34,7 +34,6 @@ pub use copies::Copies;
 use hold::Part;
 use lives::Lives;
 pub use protection::{Protection, ProtectionConfig};
-pub(super) use view::view_tlb;
 
 /// What does not change while pages move.
 #[derive(Clone, Debug)]

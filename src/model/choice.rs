@@ -63,7 +63,10 @@ impl Choice {
         let component = |words: &mut SplitWhitespace<'_>, what: &str| {
             let path = words.next().unwrap_or_default();
             names.find(path).ok_or_else(|| NoChoice {
-                message: format!("no component is called {path:?}"),
+                message: match path {
+                    "" => "something is missing here".to_owned(),
+                    _ => format!("no component is called {path:?}"),
+                },
                 expected: what.to_owned(),
                 word: path.to_owned(),
                 known: names.iter().map(|(_, component)| component.path.clone()).collect(),

@@ -46,6 +46,19 @@ pub struct BlockView {
     pub place: Option<(u32, u32)>,
 }
 
+impl BlockView {
+    /// Whether the node neither holds anything of the block nor knows or does anything about it.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        let is_known = |unit: &UnitView| unit.owner.is_some() || !unit.sharers.is_empty() || unit.busy;
+        self.state.is_none()
+            && self.target.is_none()
+            && self.doing.is_none()
+            && self.bytes.is_none()
+            && !self.units.iter().any(is_known)
+    }
+}
+
 /// The directory entry of one unit of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitView {

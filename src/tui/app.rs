@@ -80,8 +80,8 @@ pub struct App {
     pub paced: bool,
     pub message: Option<Message>,
     pub pending: Pending,
-    /// Events to go back to with `X`.
-    pub effects: Vec<u64>,
+    /// Events to go back to with `X`, each from its cause.
+    pub effects: Vec<(u64, u64)>,
     /// Whether a command is being carried out.
     pub busy: bool,
     pub size: (u16, u16),

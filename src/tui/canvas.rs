@@ -298,6 +298,13 @@ pub fn fit_end(text: &str, width: u16) -> String {
     format!("…{}", ends.find(|end| columns(end) < width).unwrap_or_default())
 }
 
+/// The first of some ways to say the same that is no wider than `room`, or else the last.
+#[must_use]
+pub fn widest(texts: &[String], room: u16) -> &str {
+    let fits = |text: &&String| columns(text) <= usize::from(room);
+    texts.iter().find(fits).or(texts.last()).map_or("", String::as_str)
+}
+
 /// `text` in lines of at most `width` columns, broken between words where that is possible. Columns of a table stay where
 /// they are in what is not broken, and what follows an indented line stands under its first word.
 #[must_use]

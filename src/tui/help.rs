@@ -29,7 +29,7 @@ const SIGNS: [(&str, &str); 10] = [
     ),
     (
         "map",
-        "{gpu0!,gpu1}: who holds the block, ! the owner; short {0!,1} or {0!1}\n\
+        "{gpu0!,gpu1}: the home of the block and who holds it, ! the owner; short {0!,1} or {0!1}\n\
          cu0 m: its warp waits for memory; 3m: three do (letters as in the warps pane)\n\
          l1 [S][.]: a cell for each; out 4 %: how busy a link was in the last sample\n\
          ═▶ a message with data, ─▶ without; +2: and two more\n\
@@ -40,7 +40,7 @@ const SIGNS: [(&str, &str); 10] = [
         "directory",
         "dirty bytes: # all that a sign stands for, + some, - none, . not here; dirty values stand in brackets\n\
          bytes 0-3 8-11: which of the block are shown; a + after the signs: others are dirty, too\n\
-         holders: gpu0! gpu1, ! the owner; short g0! g1; - nobody or nothing",
+         holders: gpu0! gpu1, ! the owner; short g0! g1; - nobody or nothing; in the list of blocks h: the home, where that keeps no states",
     ),
     (
         "links",

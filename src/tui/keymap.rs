@@ -197,6 +197,26 @@ fn binding(name: &Spanned<String>, line: &Line, pane: Option<Pane>, source: &Sou
     })
 }
 
+/// Keys that are neither characters nor numbered.
+const NAMED: [(&str, KeyCode); 16] = [
+    ("space", KeyCode::Char(' ')),
+    ("enter", KeyCode::Enter),
+    ("esc", KeyCode::Esc),
+    ("tab", KeyCode::Tab),
+    ("shift-tab", KeyCode::BackTab),
+    ("backspace", KeyCode::Backspace),
+    ("delete", KeyCode::Delete),
+    ("insert", KeyCode::Insert),
+    ("up", KeyCode::Up),
+    ("down", KeyCode::Down),
+    ("left", KeyCode::Left),
+    ("right", KeyCode::Right),
+    ("home", KeyCode::Home),
+    ("end", KeyCode::End),
+    ("pageup", KeyCode::PageUp),
+    ("pagedown", KeyCode::PageDown),
+];
+
 impl Key {
     /// Reads `s`, `ctrl-c`, `f1`, `shift-tab`.
     #[must_use]
@@ -211,25 +231,8 @@ impl Key {
                 break;
             }
         }
-        let code = match rest {
-            "space" => KeyCode::Char(' '),
-            "enter" => KeyCode::Enter,
-            "esc" => KeyCode::Esc,
-            "tab" => KeyCode::Tab,
-            "shift-tab" => KeyCode::BackTab,
-            "backspace" => KeyCode::Backspace,
-            "delete" => KeyCode::Delete,
-            "insert" => KeyCode::Insert,
-            "up" => KeyCode::Up,
-            "down" => KeyCode::Down,
-            "left" => KeyCode::Left,
-            "right" => KeyCode::Right,
-            "home" => KeyCode::Home,
-            "end" => KeyCode::End,
-            "pageup" => KeyCode::PageUp,
-            "pagedown" => KeyCode::PageDown,
-            _ => Self::code(rest)?,
-        };
+        let named = NAMED.iter().find(|(name, _)| *name == rest).map(|(_, code)| *code);
+        let code = named.or_else(|| Self::code(rest))?;
         Some(Self { code, ctrl, alt })
     }
 
@@ -242,6 +245,21 @@ impl Key {
             }
             _ => None,
         }
+    }
+
+    /// What a keymap calls it, a character in quotes where it stands alone; `None` of keys that do nothing by themselves.
+    #[must_use]
+    pub fn name(self) -> Option<String> {
+        let modifiers = [(self.ctrl, "ctrl-"), (self.alt, "alt-")];
+        let modifiers: String = modifiers.iter().filter(|(held, _)| *held).map(|(_, name)| *name).collect();
+        let plain = match (NAMED.iter().find(|(_, code)| *code == self.code), self.code) {
+            (Some((name, _)), _) => (*name).to_owned(),
+            (None, KeyCode::Char(only)) if modifiers.is_empty() => format!("{only:?}"),
+            (None, KeyCode::Char(only)) => only.to_string(),
+            (None, KeyCode::F(number)) => format!("f{number}"),
+            _ => return None,
+        };
+        Some(modifiers + &plain)
     }
 
     /// The key of a terminal event.

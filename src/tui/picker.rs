@@ -341,8 +341,12 @@ impl Picker {
             lines.push((String::new(), Role::Text));
         }
         lines.extend(wrap(&reflow(&entry.about), width).into_iter().map(|line| (line, Role::Text)));
-        for (row, (line, role)) in lines.iter().take(usize::from(area.height.saturating_sub(2))).enumerate() {
+        let rows = usize::from(area.height.saturating_sub(2));
+        for (row, (line, role)) in lines.iter().take(rows).enumerate() {
             let y = area.y + 1 + row as u16;
+            // The text goes on where there is no more room.
+            let is_cut = row + 1 == rows && lines.len() > rows;
+            let line = if is_cut { fit(&format!("{line} …"), width) } else { line.clone() };
             buffer.set_stringn(area.x + 2, y, line, usize::from(width), theme.style(*role));
         }
     }

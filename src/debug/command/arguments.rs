@@ -104,6 +104,17 @@ impl Arguments {
         Text::within(&self.source, self.span.clone(), self.text())
     }
 
+    /// A complaint about its text alone, as one about the line that it stands in.
+    #[must_use]
+    pub fn placed(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        let is_own = error.source.as_ref().is_some_and(|source| *source.text == *self.text());
+        if let Some(span) = error.span.as_mut().filter(|_| is_own) {
+            *span = span.start + self.span.start..span.end + self.span.start;
+            error.source = Some(self.source.clone());
+        }
+        error
+    }
+
     /// A complaint about `span`.
     #[must_use]
     pub fn error(&self, span: Range<usize>, message: impl Into<String>) -> Box<Diagnostic> {

@@ -73,7 +73,8 @@ fn fork(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     }
     let event = session.event();
     let later = session.inputs().iter().filter(|(at, _)| *at >= event).count();
-    session.fork(Input::new(verb, rest.text())?)?;
+    let input = Input::new(verb, rest.text());
+    input.and_then(|input| session.fork(input)).map_err(|error| rest.placed(error))?;
     let note = (later > 0).then(|| left_out(later));
     Ok(Effect::SaidAndGo(note.into_iter().collect(), Travel::to(event + 1)))
 }

@@ -6,7 +6,7 @@ use crate::model::inspect::{BlockView, Inspect};
 use crate::model::record::{Record, What};
 use crate::model::state::State;
 
-use super::focus::Focus;
+use super::focus::{DEEPEST, Focus, Homes};
 use super::map::{short, was};
 use super::selection::Selection;
 use super::text::near;
@@ -57,6 +57,8 @@ pub struct BlockLine {
     pub address: Address,
     /// State and target at each of [`Directory::nodes`].
     pub cells: Vec<(Option<State>, Option<State>)>,
+    /// Which of these it is at home in.
+    pub homes: Homes,
 }
 
 /// Nodes beyond which blocks are listed without who has them: that could not be read.
@@ -64,9 +66,6 @@ const COLUMNS: usize = 64;
 
 /// Nodes beyond which no blocks are listed: of very many, the first few that anybody holds tell nothing, and take long to find.
 const LISTED: usize = 256;
-
-/// Levels of a hierarchy (there are four); stops a machine whose parents form a ring.
-const DEEPEST: usize = 8;
 
 impl Directory {
     #[must_use]
@@ -100,15 +99,15 @@ impl Directory {
             self.nodes.clear();
         }
         let columns = &self.nodes;
-        let cells = |address| {
-            let view = |node: &ComponentId| machine.block(*node, address);
-            columns
-                .iter()
-                .map(|node| view(node).map_or((None, None), |view| (view.state, view.target)))
-                .collect()
+        let line = |address| {
+            if columns.is_empty() {
+                return BlockLine { address, cells: Vec::new(), homes: Homes::new() };
+            }
+            let focus = Focus::new(machine, address);
+            let cell = |node| focus.at(node).map_or((None, None), |view| (view.state, view.target));
+            BlockLine { address, cells: columns.iter().map(|node| cell(*node)).collect(), homes: focus.homes }
         };
-        self.blocks =
-            blocks.into_iter().map(|address| BlockLine { address, cells: cells(address) }).collect();
+        self.blocks = blocks.into_iter().map(line).collect();
     }
 
     fn tree(&mut self, machine: &dyn Inspect, focus: &Focus, selection: &Selection, last: &[Record]) {

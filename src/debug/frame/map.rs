@@ -51,7 +51,7 @@ pub enum Mark {
     None,
     /// A state, and the one it waits for.
     State { now: Option<State>, target: Option<State>, busy: bool },
-    /// What the directory of a node without states lists (an HMD): short names of owner and sharers.
+    /// What the directory of a home without states lists (an HMD): short names of owner and sharers.
     Holders { owner: Option<String>, sharers: Vec<String>, busy: bool },
     /// How many warps are in each state, `None` slots left out.
     Warps(Vec<(WarpState, u32)>),
@@ -124,7 +124,7 @@ fn mark(
     };
     let view = focus.at(id);
     let busy = view.is_some_and(|view| view.doing.is_some());
-    if kind == ComponentKind::Hmd {
+    if focus.homes.contains(&id) && view.is_none_or(|view| view.state.is_none()) {
         let unit = view.and_then(|view| view.units.iter().find(|unit| unit.range.contains(focus.address)));
         let Some(unit) = unit else {
             return Mark::Holders { owner: None, sharers: Vec::new(), busy };

@@ -206,6 +206,37 @@ impl Machine {
         })
     }
 
+    /// The TLB of a compute unit, if it has one.
+    pub(in crate::machine) fn view_tlb(&self, agent: &Agent) -> Option<TlbView> {
+        let (tlb, page) = (agent.tlb.as_ref()?, agent.config.page);
+        let is_answered = |missed| {
+            let gpu = self.paged_gpu_of(agent);
+            gpu.is_some_and(|gpu| self.answer_under_way(gpu, agent, missed).is_some())
+        };
+        let miss = |(missed, miss): (Page, &crate::parts::tlb::Miss)| TlbMiss {
+            range: missed.range(page),
+            since: miss.since.tick,
+            waits_for: match miss.progress {
+                Progress::Walking if is_answered(missed) => "the answer of the GMMU, which is on its way",
+                Progress::Walking => "the page walk",
+                Progress::Tracked => "its fault, to replay",
+                Progress::Dropped => "another fault's end: its own was dropped",
+            },
+            warps: agent.warps.iter().filter(|warp| warp.waits_for(missed)).count() as u32,
+        };
+        Some(TlbView {
+            agent: agent.config.id,
+            used: tlb.entries().len() as u32,
+            capacity: tlb.config().entries,
+            nacks: tlb.counted(),
+            joined: tlb.joined,
+            tracked: tlb.config().far_faults,
+            hits: tlb.hits,
+            missed: tlb.missed + tlb.merged,
+            misses: tlb.misses().map(miss).collect(),
+        })
+    }
+
     /// The part of the paging of the GPU that a page was sent to, if it neither leaves the host's caches nor is on the link.
     pub(super) fn lost_to(&self, page: Page) -> Option<&GpuPaging> {
         let paging = self.paging.as_ref()?;
@@ -242,30 +273,4 @@ impl Machine {
             Some(Owner::ToHost(gpu)) => format!("is on its way from gpu{gpu} to the host"),
         }
     }
-}
-
-/// The TLB of a compute unit, if it has one.
-pub(in crate::machine) fn view_tlb(agent: &Agent) -> Option<TlbView> {
-    let (tlb, page) = (agent.tlb.as_ref()?, agent.config.page);
-    let miss = |(missed, miss): (Page, &crate::parts::tlb::Miss)| TlbMiss {
-        range: missed.range(page),
-        since: miss.since.tick,
-        waits_for: match miss.progress {
-            Progress::Walking => "the page walk",
-            Progress::Tracked => "its fault, to replay",
-            Progress::Dropped => "another fault's end: its own was dropped",
-        },
-        warps: agent.warps.iter().filter(|warp| warp.waits_for(missed)).count() as u32,
-    };
-    Some(TlbView {
-        agent: agent.config.id,
-        used: tlb.entries().len() as u32,
-        capacity: tlb.config().entries,
-        nacks: tlb.counted(),
-        joined: tlb.joined,
-        tracked: tlb.config().far_faults,
-        hits: tlb.hits,
-        missed: tlb.missed + tlb.merged,
-        misses: tlb.misses().map(miss).collect(),
-    })
 }

@@ -105,7 +105,7 @@ impl Machine {
     }
 
     /// The GPU whose pages move, or are protected, that a compute unit belongs to.
-    fn paged_gpu_of(&self, agent: &Agent) -> Option<usize> {
+    pub(super) fn paged_gpu_of(&self, agent: &Agent) -> Option<usize> {
         let at = agent.config.id;
         let is_own = |unit: &usize| self.agents.get(*unit).is_some_and(|unit| unit.config.id == at);
         self.paging.as_ref()?.gpus.iter().position(|one| one.ports.units.iter().any(is_own))
@@ -182,7 +182,7 @@ impl Machine {
     }
 
     /// What the GMMU has found of a page and is on its way to a TLB, in words.
-    fn answer_under_way(&self, gpu: usize, agent: &Agent, page: Page) -> Option<String> {
+    pub(super) fn answer_under_way(&self, gpu: usize, agent: &Agent, page: Page) -> Option<String> {
         let one = self.paging.as_ref()?.gpus.get(gpu)?;
         let is_own = |unit: u32| {
             let place = one.ports.units.get(unit as usize).and_then(|unit| self.agents.get(*unit));

@@ -218,7 +218,7 @@ impl Node {
                     since: busy.first().map_or(pending.since, |busy| busy.since),
                     waits_for: self.waits_text(pending, busy.first(), names),
                     merged: (pending.queue.len() + pending.passed.len() + pending.serving.len()) as u32,
-                    has_mshr: pending.mshr || self.config.mshrs == 0,
+                    has_mshr: pending.mshr,
                 }
             })
             .collect();

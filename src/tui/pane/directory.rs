@@ -331,8 +331,12 @@ fn blocks(frame: &Frame, canvas: &mut Canvas, y: u16) {
             continue;
         }
         canvas.text(1, y, &block.address.to_string(), Role::Text);
-        for ((x, _, _), (now, target)) in columns.iter().zip(&block.cells) {
-            letter(canvas, *x, y, *now, *target);
+        for (((x, _, _), (now, target)), node) in columns.iter().zip(&block.cells).zip(&directory.nodes) {
+            if (now, target) == (&None, &None) && block.homes.contains(node) {
+                canvas.text(*x, y, "h", Role::Strong);
+            } else {
+                letter(canvas, *x, y, *now, *target);
+            }
         }
         canvas.cut(y, end);
         canvas.item(1, y, width, Target::Block(block.address));

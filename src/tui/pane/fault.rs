@@ -9,7 +9,7 @@ use crate::model::text::plural;
 use crate::model::wait::WaitLink;
 
 use crate::report::number::grouped;
-use crate::tui::canvas::Canvas;
+use crate::tui::canvas::{Canvas, wrap};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 
@@ -48,9 +48,12 @@ pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
         // How long it has taken is not to be cut: a part of a number is another one.
         let after = format!("+{}", grouped(cycle - first));
         let room = canvas.width().saturating_sub(x + after.len() as u16 + 2);
-        let x = canvas.field(x, y, room.min(widest), says, Role::Text);
-        canvas.text(x + 2, y, &after, Role::Text);
-        y += 1;
+        let room = room.min(widest);
+        canvas.text(x + room + 2, y, &after, Role::Text);
+        for line in wrap(says, room) {
+            canvas.text(x, y, &line, Role::Text);
+            y += 1;
+        }
     }
     for link in &fault.waits {
         let text = format!("{} {}", frame.info.components.path(link.at), link.text);

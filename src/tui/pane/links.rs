@@ -90,7 +90,7 @@ fn resources(frame: &Frame, canvas: &mut Canvas, y: u16) -> u16 {
             format!("most {} {}", per_cent(view.busiest), view.at)
         };
         let wait = view.wait.filter(|cycles| *cycles >= 0.1);
-        let wait = wait.map_or_else(String::new, |cycles| format!("wait {cycles:.1}, "));
+        let wait = wait.map_or_else(String::new, |cycles| format!("wait {cycles:.1} cycles, "));
         let room = canvas.width().saturating_sub(35);
         // A few letters of a name tell nothing.
         if room >= LEAST {

@@ -130,8 +130,8 @@ fn score<'a>(frame: &'a Frame, node: ComponentId, entry: &MshrEntryView) -> Opti
 fn counts(file: &MshrView) -> [String; 3] {
     let full = file.capacity.is_some_and(|capacity| file.used >= capacity);
     let most = if file.high_water > 0 { format!(", most {}", file.high_water) } else { String::new() };
-    let capacity = file.capacity.map_or("no limit".to_owned(), |capacity| capacity.to_string());
-    let long = format!("{} of {capacity}{most}{}", file.used, if full { "  FULL" } else { "" });
+    let capacity = file.capacity.map_or(", no limit".to_owned(), |capacity| format!(" of {capacity}"));
+    let long = format!("{}{capacity}{most}{}", file.used, if full { "  FULL" } else { "" });
     let of = file.capacity.map_or(String::new(), |capacity| format!("/{capacity}"));
     // Of a full file one knows how many it ever had.
     let short = format!("{}{of}{}", file.used, if full { " FULL" } else { &most });
@@ -191,6 +191,6 @@ mod tests {
         };
         assert_eq!(counts(&file(1, 2, Some(4))), ["#+-- 1 of 4, most 2", "#+-- 1/4, most 2", "1/4, most 2"]);
         assert_eq!(counts(&file(4, 4, Some(4))), ["#### 4 of 4, most 4  FULL", "#### 4/4 FULL", "4/4 FULL"]);
-        assert_eq!(counts(&file(0, 0, None)), ["0 of no limit", "0", "0"]);
+        assert_eq!(counts(&file(0, 0, None)), ["0, no limit", "0", "0"]);
     }
 }

@@ -10,7 +10,7 @@ use crate::model::units::Size;
 use super::page_grid::{self, Cell};
 use super::{fault, homes, permissions};
 use crate::report::number::{counted, grouped};
-use crate::tui::canvas::Canvas;
+use crate::tui::canvas::{Canvas, widest};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 
@@ -121,21 +121,28 @@ fn driver(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
         canvas.field(1, y, canvas.width().saturating_sub(1), &text, Role::Dim);
         return y + 1;
     }
-    let due = gpu.due.map_or_else(String::new, |due| {
-        let left = cycle(due).saturating_sub(frame.position.cycle);
-        format!("; the next set is due in {}, at {}", counted(left, "cycle"), grouped(cycle(due)))
-    });
     let room = canvas.width().saturating_sub(1);
-    let queue = format!("driver: {} queued{due}", plural(gpu.queued, "far-fault"));
-    canvas.field(1, y, room, &queue, if gpu.queued > 0 { Role::Waiting } else { Role::Dim });
+    let faults = plural(gpu.queued, "far-fault");
+    let texts = match gpu.due.map(|due| (cycle(due).saturating_sub(frame.position.cycle), cycle(due))) {
+        None => [format!("driver: {faults} queued"), format!("{faults} queued"), gpu.queued.to_string()],
+        Some((left, due)) => [
+            format!(
+                "driver: {faults} queued; the next set is due in {}, at {}",
+                counted(left, "cycle"),
+                grouped(due)
+            ),
+            format!("driver: {} queued, next set in {}", gpu.queued, counted(left, "cycle")),
+            format!("{} queued, set at {}", gpu.queued, grouped(due)),
+        ],
+    };
+    let role = if gpu.queued > 0 { Role::Waiting } else { Role::Dim };
+    canvas.field(1, y, room, widest(&texts, room), role);
     let set = gpu.last_set;
     if set.set == 0 {
         return y + 1;
     }
     let texts = transferred(gpu, cycle(set.at));
-    let [.., shortest] = &texts;
-    let text = texts.iter().find(|text| text.chars().count() <= usize::from(room)).unwrap_or(shortest);
-    canvas.field(1, y + 1, room, text, Role::Text);
+    canvas.field(1, y + 1, room, widest(&texts, room), Role::Text);
     y + 2
 }
 

@@ -183,7 +183,7 @@ fn words(cell: Cell) -> [String; 3] {
         Step::Forward => "fwd",
         Step::Allocate => "alloc",
         Step::Writeback => "wb",
-        Step::Notify => "tell",
+        Step::Notify => "ntfy",
         Step::Silent => "-",
         _ => step,
     };

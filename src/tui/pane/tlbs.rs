@@ -6,7 +6,7 @@ use crate::model::page_view::TlbView;
 use super::age;
 use crate::model::text::plural;
 use crate::report::number::counted;
-use crate::tui::canvas::Canvas;
+use crate::tui::canvas::{Canvas, widest};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 
@@ -35,16 +35,14 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, tlb: &TlbView) -> u16 {
     canvas.item(1, y, 16, Target::Component(tlb.agent));
     let over = if tlb.nacks > tlb.tracked { ", OVER" } else { "" };
     let joined = if tlb.joined > 0 { format!(", {} joined", tlb.joined) } else { String::new() };
-    let text = format!(
-        "tracked {} of {}{over}{joined}, {}, hits {} of {}",
-        tlb.nacks,
-        tlb.tracked,
-        tlb.capacity.map_or_else(|| "all pages".to_owned(), |most| format!("{}/{most} entries", tlb.used)),
-        tlb.hits,
-        tlb.hits + tlb.missed
-    );
+    let tracked = format!("tracked {} of {}{over}{joined}", tlb.nacks, tlb.tracked);
+    let entries =
+        tlb.capacity.map_or_else(|| "all pages".to_owned(), |most| format!("{}/{most} entries", tlb.used));
+    let hits = format!("hits {} of {}", tlb.hits, tlb.hits + tlb.missed);
+    let texts = [format!("{tracked}, {entries}, {hits}"), format!("{tracked}, {hits}"), tracked];
     let role = if tlb.misses.is_empty() { Role::Dim } else { Role::Strong };
-    canvas.field(18, y, canvas.width().saturating_sub(18), &text, role);
+    let room = canvas.width().saturating_sub(18);
+    canvas.field(18, y, room, widest(&texts, room), role);
     let mut y = y + 1;
     for miss in &tlb.misses {
         let warps = plural(u64::from(miss.warps), "warp");

@@ -140,18 +140,13 @@ impl Lines {
 
     /// The names of the lifelines, those that are in view.
     fn heads(&self, canvas: &mut Canvas) {
+        let room = (self.step * self.heads).saturating_sub(1);
+        let short = self.shortening(room);
         // Where the last name of each row ends.
         let mut ends = [0; 2];
         for (nth, column) in self.columns.iter().enumerate() {
-            let room = (self.step * self.heads).saturating_sub(1);
             let row = if self.heads == 2 { nth as u16 % 2 } else { 0 };
-            let mut name = column.name.clone();
-            for (long, short) in [("gpu", "g"), ("g", "")] {
-                if name.width() > usize::from(room) {
-                    name = name.replace(long, short);
-                }
-            }
-            let name = fit(&name, room);
+            let name = fit(&short(&column.name), room);
             if self.x(nth) >= canvas.width() {
                 return;
             }
@@ -164,6 +159,20 @@ impl Lines {
                 canvas.item(x, row, name.width() as u16, Target::Component(*first));
             }
         }
+    }
+
+    /// How names are shortened so that all fit, each in the same way: a device goes by one name.
+    fn shortening(&self, room: u16) -> fn(&str) -> String {
+        let ways: [fn(&str) -> String; 3] = [
+            |name| name.to_owned(),
+            |name| name.replace("gpu", "g"),
+            |name| name.replace("gpu", "g").replace(".l1", ""),
+        ];
+        let fits = |way: &fn(&str) -> String| {
+            self.columns.iter().all(|column| way(&column.name).width() <= usize::from(room))
+        };
+        let [.., shortest] = ways;
+        ways.into_iter().find(fits).unwrap_or(shortest)
     }
 
     /// The lifelines of one row.

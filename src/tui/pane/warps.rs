@@ -7,6 +7,7 @@ use crate::model::warp::WarpState;
 
 use super::age;
 use super::crowd::{self, role};
+use crate::report::number::counted;
 use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -145,8 +146,9 @@ fn one(
         [txn] => format!("  txn {}", txn.0),
         [oldest, others @ ..] => format!("  waits for txn {} +{}", oldest.0, others.len()),
     };
-    let work = warp.work.as_deref().map_or(String::new(), |work| format!("  {work}"));
-    let text = format!("{instruction}{txn}  {} cycles  {} done{work}", age(frame, warp.since), warp.done);
+    let work = warp.work.as_deref().map_or(String::new(), |work| format!("  task {work}"));
+    let text =
+        format!("{instruction}{txn}  {}  {} done{work}", counted(age(frame, warp.since), "cycle"), warp.done);
     canvas.field(x, y, canvas.width().saturating_sub(x), &text, Role::Text);
     canvas.item(1, y, 18, target(agent, number, warp));
 }

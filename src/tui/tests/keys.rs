@@ -63,6 +63,37 @@ fn a_run_to_the_next_stop_is_not_followed_by_another_by_mistake() {
 }
 
 #[test]
+fn one_goes_back_to_an_effect_only_from_its_cause() {
+    let mut app = app(Sample::frame(), 80, 24);
+    let here = app.frame.position.event;
+    let at = |event| {
+        let frame = Sample::frame();
+        Arc::new(Frame { position: Position { event, ..frame.position }, ..frame })
+    };
+    let asked = press(&mut app, "x");
+    let cause: u64 = commands(&asked)[0].strip_prefix("goto event ").unwrap().parse().unwrap();
+    app.show(at(cause));
+    assert_eq!(commands(&press(&mut app, "X")), [format!("goto event {here}")]);
+    press(&mut app, "x");
+    app.show(at(cause + 1));
+    assert!(commands(&press(&mut app, "X")).is_empty(), "one has gone elsewhere");
+    assert!(screen(&mut app).contains("There is no effect to go back to"));
+    app.show(at(cause));
+    assert!(commands(&press(&mut app, "X")).is_empty(), "nor from there later");
+}
+
+#[test]
+fn a_key_without_a_meaning_is_named_with_its_modifiers() {
+    let mut app = app(Sample::frame(), 80, 24);
+    for (key, name) in [("ctrl-u", "ctrl-u"), ("backspace", "backspace"), ("v", "'v'")] {
+        press(&mut app, key);
+        assert!(screen(&mut app).contains(&format!("{name} is not bound here")), "{key}");
+    }
+    app.paste("step");
+    assert!(screen(&mut app).contains("There is no prompt to paste into"));
+}
+
+#[test]
 fn a_line_feed_ends_a_command_as_enter_does() {
     let mut app = app(Sample::frame(), 80, 24);
     assert_eq!(commands(&press(&mut app, ": s t e p ctrl-j")), ["step"]);

@@ -19,7 +19,7 @@ use super::layout::names;
 use super::live;
 use super::sample::Sample;
 use super::theme::Theme;
-use crate::debug::frame::session::{Reveal, RunState, Stop, Tone};
+use crate::debug::frame::session::{Position, Reveal, RunState, Stop, Tone};
 use crate::debug::frame::wish::{Pane, PaneSet};
 use crate::debug::frame::{Frame, Knot};
 use crate::debug::proto::{Answer, Request};

@@ -192,7 +192,8 @@ impl App {
         let happened = || self.frame.now.iter().find_map(|happening| happening.because);
         let because = logged.map_or_else(happened, |line| line.because);
         if let Some(event) = because {
-            self.effects.push(logged.map_or(self.frame.position.event, |line| line.id.event));
+            let effect = logged.map_or(self.frame.position.event, |line| line.id.event);
+            self.effects.push((effect, event));
             self.command(&format!("goto event {event}"));
         } else {
             let silent = self.frame.unrecorded.clone().filter(|_| logged.is_none());
@@ -201,10 +202,14 @@ impl App {
     }
 
     fn uncause(&mut self) {
-        match self.effects.pop() {
-            Some(event) => self.command(&format!("goto event {event}")),
-            None => self.say("There is no effect to go back to: x goes to a cause first", Tone::Plain),
+        let here = self.frame.position.event;
+        if let Some((event, _)) = self.effects.pop_if(|(_, cause)| *cause == here) {
+            self.command(&format!("goto event {event}"));
+            return;
         }
+        // One has gone elsewhere since: nothing of before leads on from here.
+        self.effects.clear();
+        self.say("There is no effect to go back to: x goes to a cause first", Tone::Plain);
     }
 
     /// A command typed at the prompt: the screen's own words are carried out here.

@@ -68,10 +68,9 @@ impl App {
     }
 
     fn unbound(&mut self, key: Key) {
-        if let KeyCode::Char(character) = key.code {
-            let help = self.keymap.key_of(Action::Help).unwrap_or("?").to_owned();
-            self.say(format!("{character:?} is not bound here; {help} lists all keys"), Tone::Warning);
-        }
+        let Some(name) = key.name() else { return };
+        let help = self.keymap.key_of(Action::Help).unwrap_or("?").to_owned();
+        self.say(format!("{name} is not bound here; {help} lists all keys"), Tone::Warning);
     }
 
     /// Collects the digits of a count; a zero begins none.
@@ -133,7 +132,11 @@ impl App {
     /// Takes what was pasted. Nothing of it is done before enter is pressed: a line break is a blank, but among the commands of a
     /// breakpoint, which are a line each.
     pub fn paste(&mut self, text: &str) {
-        let Some(kind) = self.prompt.as_ref().map(|prompt| prompt.kind) else { return };
+        let Some(kind) = self.prompt.as_ref().map(|prompt| prompt.kind) else {
+            let prompt = self.keymap.key_of(Action::Prompt).unwrap_or(":").to_owned();
+            self.say(format!("There is no prompt to paste into: {prompt} opens one"), Tone::Warning);
+            return;
+        };
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let is_list = matches!(kind, Kind::Commands(_));
         let text = if is_list { &*text } else { text.trim_end_matches('\n') };

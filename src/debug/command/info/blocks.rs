@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::cut;
 use crate::debug::command::Arguments;
 use crate::debug::describe::{names, optional};
+use crate::debug::frame::focus::Focus;
 use crate::debug::frame::text::remote_claim;
 use crate::debug::session::Session;
 use crate::debug::subject::Subject;
@@ -51,8 +52,7 @@ pub(super) fn one(session: &mut Session, arguments: &Arguments) -> Result<Vec<St
 }
 
 fn views(machine: &dyn Subject, address: Address) -> impl Iterator<Item = BlockView> {
-    let nodes = machine.components().iter().filter(|(_, component)| component.kind.is_node());
-    nodes.filter_map(move |(node, _)| machine.block(node, address))
+    Focus::new(machine, address).views.into_iter().filter_map(|(_, view)| view)
 }
 
 /// `S`, `S>M` or `-` where the node keeps no state.

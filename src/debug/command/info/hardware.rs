@@ -44,9 +44,12 @@ pub(super) fn mshrs(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         if !named && view.high_water == 0 {
             continue;
         }
-        let capacity = view.capacity.map_or_else(|| "unlimited".to_owned(), |count| count.to_string());
+        let used = view.capacity.map_or_else(
+            || format!("{} used, no limit", view.used),
+            |count| format!("{} of {count} used", view.used),
+        );
         let path = machine.components().path(view.node);
-        lines.push(format!("{path}  {} of {capacity} used, at most {}", view.used, view.high_water));
+        lines.push(format!("{path}  {used}, at most {}", view.high_water));
         for entry in &view.entries {
             let txn = entry.txn.map_or_else(String::new, |txn| format!(" txn {}", txn.0));
             let joined =
