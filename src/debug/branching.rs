@@ -239,10 +239,10 @@ that = "value at 0x1000 in gpu1.cu0.l1 is 7"
     fn a_complaint_names_the_input_that_was_typed() {
         let mut session = session();
         for (line, head) in [
-            ("fork set gpu.l2.latency=foo", "fork set:1:16: wrong type"),
-            ("fork set xx=1", "fork set:1:1: unknown key"),
-            ("fork set gpu.count=4", "fork set:1:1: this cannot change under way"),
-            ("fork hold x", "fork hold:1:1: "),
+            ("fork set gpu.l2.latency=foo", ":fork:1:25: wrong type"),
+            ("fork set xx=1", ":fork:1:10: unknown key"),
+            ("fork set gpu.count=4", ":fork:1:10: this cannot change under way"),
+            ("fork hold x", ":fork:1:11: "),
         ] {
             let error = session.execute(line, &Interrupt::default()).unwrap_err().to_string();
             assert!(error.starts_with(head), "{error}");

@@ -172,6 +172,7 @@ mod tests {
     }
 
     #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
     struct Entry {
         #[serde(rename = "a")]
         _a: Option<u32>,

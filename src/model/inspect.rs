@@ -54,7 +54,6 @@ impl BlockView {
         self.state.is_none()
             && self.target.is_none()
             && self.doing.is_none()
-            && self.bytes.is_none()
             && !self.units.iter().any(is_known)
     }
 }

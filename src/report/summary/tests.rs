@@ -139,7 +139,7 @@ fn figure_5_b1_is_as_its_log_tells() {
         // The row that the first grant opened is still open for the second.
         ("host.hmd0.dram.row_misses", 1),
         ("host.hmd0.dram.row_hits", 1),
-        ("levels.smd.dram.directory_accesses", 4),
+        ("levels.smd.dram.row_reopens", 4),
         ("sync.flush_cycles", 0),
     ];
     for (key, value) in expected {

@@ -9,7 +9,7 @@ use crate::model::text::plural;
 use crate::model::wait::WaitLink;
 
 use crate::report::number::grouped;
-use crate::tui::canvas::{Canvas, wrap};
+use crate::tui::canvas::{Canvas, fit, wrap};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 
@@ -30,39 +30,56 @@ pub fn name(fault: &FaultView) -> String {
     format!("{} of page {} ({}) on gpu{}", fault.kind.name(), fault.page, fault.range.start, fault.gpu)
 }
 
+/// Where what is said of a step begins.
+const SAYS: u16 = 22;
+
 /// All its steps, a row each, and what it waits for.
 pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
     let heading = name(fault);
     canvas.text(1, 0, &heading, Role::Strong);
     canvas.item(1, 0, heading.len() as u16, target(fault));
-    let first = fault.steps.first().map_or(0, |step| frame.time.cycle(step.at));
-    let rows: Vec<_> =
-        folded(&fault.steps).map(|steps| (steps, says_all(frame, fault.kind, steps))).collect();
-    let widest = rows.iter().map(|(_, says)| says.chars().count()).max().unwrap_or(0) as u16;
+    let waits = fault.waits.iter().map(|link| {
+        let text = format!("{} {}", frame.info.components.path(link.at), link.text);
+        (text, Role::Waiting)
+    });
+    let mut below: Vec<(String, Role)> = waits.collect();
+    if below.is_empty() {
+        let (text, role) = end(fault);
+        below.push((text.to_owned(), role));
+    }
+    let width = canvas.width().saturating_sub(1);
+    let below_rows: usize = below.iter().map(|(text, _)| wrap(text, width).len()).sum();
+    let mut y = steps(frame, canvas, fault, usize::from(canvas.height()).saturating_sub(1 + below_rows));
+    for (text, role) in below {
+        y = canvas.paragraph(1, y, &text, role);
+    }
+}
+
+/// The steps, from row 1 on; what is said of each is told in full where all of them stand in so many rows. Returns the row after them.
+fn steps(frame: &Frame, canvas: &mut Canvas, fault: &FaultView, rows: usize) -> u16 {
+    let told: Vec<_> = folded(&fault.steps)
+        .filter_map(|steps| Some((steps.first()?, says_all(frame, fault.kind, steps))))
+        .collect();
+    let first = told.first().map_or(0, |(step, _)| frame.time.cycle(step.at));
+    let widest = told.iter().map(|(_, says)| says.chars().count()).max().unwrap_or(0) as u16;
+    // How long it has taken is not to be cut: a part of a number is another one.
+    let passed = |step: &FaultStep| format!("+{}", grouped(frame.time.cycle(step.at).saturating_sub(first)));
+    let width = canvas.width();
+    let room = |step| width.saturating_sub(SAYS + passed(step).len() as u16 + 2).min(widest);
+    let in_full: usize = told.iter().map(|(step, says)| wrap(says, room(step)).len()).sum();
     let mut y = 1;
-    for (steps, says) in &rows {
-        let Some(step) = steps.first() else { continue };
-        let cycle = frame.time.cycle(step.at);
-        canvas.text_right(10, y, &grouped(cycle), Role::Dim);
-        let x = canvas.field(12, y, 9, step.step.name(), role(step.step)) + 1;
-        // How long it has taken is not to be cut: a part of a number is another one.
-        let after = format!("+{}", grouped(cycle - first));
-        let room = canvas.width().saturating_sub(x + after.len() as u16 + 2);
-        let room = room.min(widest);
-        canvas.text(x + room + 2, y, &after, Role::Text);
-        for line in wrap(says, room) {
-            canvas.text(x, y, &line, Role::Text);
+    for (step, says) in &told {
+        let room = room(step);
+        canvas.text_right(10, y, &grouped(frame.time.cycle(step.at)), Role::Dim);
+        canvas.field(12, y, SAYS - 13, step.step.name(), role(step.step));
+        canvas.text(SAYS + room + 2, y, &passed(step), Role::Text);
+        let lines = if in_full <= rows { wrap(says, room) } else { vec![fit(says, room)] };
+        for line in lines {
+            canvas.text(SAYS, y, &line, Role::Text);
             y += 1;
         }
     }
-    for link in &fault.waits {
-        let text = format!("{} {}", frame.info.components.path(link.at), link.text);
-        y = canvas.paragraph(1, y, &text, Role::Waiting);
-    }
-    if fault.waits.is_empty() {
-        let (text, role) = end(fault);
-        canvas.paragraph(1, y, text, role);
-    }
+    y
 }
 
 /// Steps of a kind that stand in rows of their own, one after the other; more of them share one.

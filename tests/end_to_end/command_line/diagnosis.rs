@@ -244,7 +244,7 @@ fn what_is_under_way_between_memories_is_told() {
         assert!(said.contains(words), "{words}: {said}");
     }
     let said = debug("paging/one-far-fault", &["step 6", "why link.host.out"]);
-    assert!(said.contains("pages: set 1: 1 demanded 0 prefetched to come, next 0x1"), "{said}");
+    assert!(said.contains("pages: set 1: 1 + 0 prefetched to come, next 0x1"), "{said}");
     let said = debug("paging/lost-replay", &["end", "why page 1"]);
     assert!(said.contains("gpu0.cu1 warp 0 waits for the TLB to replay far-fault 0x1"), "{said}");
     let said = debug("paging/fifth-fault", &["goto event 24", "why page 5"]);
