@@ -66,7 +66,8 @@ pub struct Changes {
 /// What a design is tried with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Tries {
-    /// Another protocol than the scenario's or the machine's: a bundled name or a path
+    /// Another protocol than the scenario's or the machine's: a bundled name or a path. What a scenario tells, and each of its
+    /// expectations and breaks that names a state which this protocol lacks, is left out, which is said
     #[arg(long, value_name = "NAME|PATH")]
     pub protocol: Option<String>,
 

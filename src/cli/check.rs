@@ -11,7 +11,7 @@ use super::exit::{Ended, Status, complain, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::sweep::Plan;
-use super::work::{Work, read_trace};
+use super::work::{self, Work, read_trace};
 use crate::config::document::At;
 use crate::config::machine::MachineSpec;
 use crate::config::machine_keys;
@@ -294,7 +294,12 @@ impl Check {
 
     fn sweep(&self, interrupt: &Interrupt) -> Result<Found> {
         let plan = Plan::load(&self.file, None, interrupt)?;
-        Ok(Found::new("sweep", plan.title.clone(), vec![("points", json!(plan.points.len()))]))
+        let mut found = Found::new("sweep", plan.title.clone(), vec![("points", json!(plan.points.len()))]);
+        let left_out = plan.left_out.iter();
+        found
+            .warnings
+            .extend(left_out.map(|(point, why)| work::left_out(why, &format!(" in the point {point}"))));
+        Ok(found)
     }
 
     fn scenario(&self, interrupt: &Interrupt) -> Result<Found> {
@@ -322,11 +327,7 @@ impl Check {
                 ("faults", json!(file.faults.len())),
             ],
         );
-        let left_out = prepared.left_out.as_deref().cloned();
-        found.warnings.extend(left_out.map(|why| Diagnostic {
-            message: format!("this is left out under another protocol: {}", why.message),
-            ..why
-        }));
+        found.warnings.extend(prepared.left_out.as_deref().map(|why| work::left_out(why, "")));
         found.built = Some(Built::of(prepared));
         found.with_tables(&work.scenario, &work.options)
     }

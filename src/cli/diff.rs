@@ -78,7 +78,9 @@ impl Diff {
         let [a, b] = self.targets()?;
         let timeline = |target: &Target| -> Result<Timeline, Trouble> {
             let work = Work::open(target, &interrupt)?;
-            let machine = work.prepare()?.machine;
+            let prepared = work.prepare()?;
+            work::tell_left_out(prepared.left_out.as_deref());
+            let machine = prepared.machine;
             replay::is_as_recorded(&work, &machine, &interrupt)?;
             Ok(Timeline::new(Box::new(machine), Budget::default()))
         };

@@ -11,9 +11,6 @@ use crate::model::record::Record;
 use crate::report::number::{grouped, percent};
 use crate::scenario::{Ended, Report, Runner};
 
-/// Events between two looks at ctrl-c and the clock.
-const SLICE: u64 = 2048;
-
 /// Runs to the end, to the first ctrl-c, or until `each`, which sees every event's records, has seen enough.
 pub fn drive(
     runner: &mut Runner,
@@ -23,30 +20,32 @@ pub fn drive(
 ) -> Result<Report, Trouble> {
     let mut progress = Progress::start();
     interrupt.heed();
-    while !interrupt.is_raised() {
-        for _ in 0..SLICE {
-            if let Some(ended) = runner.step().cloned() {
-                // The event that ends a run with a violation has records too.
-                let _ = each(runner.machine(), runner.records())?;
-                return Ok(runner.report(ended));
-            }
-            if each(runner.machine(), runner.records())?.is_break() {
-                return Ok(runner.so_far(Ended::Interrupted));
-            }
-        }
-        progress.tell_share(|| at(name, runner.machine()));
-    }
-    Ok(runner.so_far(Ended::Interrupted))
+    let mut trouble = None;
+    let each = |machine: &Machine, records: &[Record]| {
+        each(machine, records).unwrap_or_else(|found| {
+            trouble = Some(found);
+            ControlFlow::Break(())
+        })
+    };
+    let ended = runner.finish_seen(each, |machine| go_on(&mut progress, name, machine, interrupt));
+    trouble.map_or_else(|| Ok(report(runner, ended)), Err)
 }
 
 /// The same where nobody wants to see every event.
 pub fn drive_unseen(runner: &mut Runner, name: &str, interrupt: &Interrupt) -> Report {
     let mut progress = Progress::start();
     interrupt.heed();
-    let ended = runner.finish(|machine| {
-        progress.tell_share(|| at(name, machine));
-        interrupt.is_raised()
-    });
+    let ended = runner.finish(|machine| go_on(&mut progress, name, machine, interrupt));
+    report(runner, ended)
+}
+
+/// Tells how far a run is; a break at ctrl-c.
+fn go_on(progress: &mut Progress, name: &str, machine: &Machine, interrupt: &Interrupt) -> ControlFlow<()> {
+    progress.tell_share(|| at(name, machine));
+    interrupt.control()
+}
+
+fn report(runner: &mut Runner, ended: Option<Ended>) -> Report {
     match ended {
         Some(ended) => runner.report(ended),
         None => runner.so_far(Ended::Interrupted),

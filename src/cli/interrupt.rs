@@ -1,6 +1,7 @@
 //! Ctrl-c, or the signal by which others end a process: the first one asks a long run to stop with what is known so far, the second
 //! ends the process at once.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,5 +58,10 @@ impl Interrupt {
     #[must_use]
     pub fn is_raised(&self) -> bool {
         self.raised.load(Ordering::Relaxed)
+    }
+
+    /// The same for what goes on until it is.
+    pub fn control(&self) -> ControlFlow<()> {
+        if self.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -35,7 +35,7 @@ Examples:
   umscope test scenarios/ --format junit > results.xml
 
 JSON: passed, failed, scenarios[{name, path, passed, ended (as of `umscope run`), expectations, cycles, events, digest, \
-failures[{message, cycle, event, line, expectation}], diagnosis (as of `umscope run`)}]; null for what a scenario that cannot be read does not have; \
+left_out (the first of what speaks of states that --protocol does not have), failures[{message, cycle, event, line, expectation}], diagnosis (as of `umscope run`)}]; null for what a scenario that cannot be read does not have; \
 its failure has column, expected and suggestion too.
 
 Exit status: 0 all held; 1 an expectation or a check failed, or a scenario ended otherwise than it says; \
@@ -162,7 +162,7 @@ fn run(
     left_out.clone_from(&prepared.left_out);
     let (begun, workload) = (prepared.machine.clone(), prepared.blueprint.workload.clone());
     let mut runner = prepared.runner();
-    let report = match runner.finish(|_| interrupt.is_raised()) {
+    let report = match runner.finish(|_| interrupt.control()) {
         Some(ended) => runner.report(ended),
         None => runner.so_far(scenario::Ended::Interrupted),
     };
@@ -201,6 +201,7 @@ impl Tested {
             seconds: self.seconds,
             failures: self.result.iter().flat_map(|report| &report.failures).map(sentence).collect(),
             error: self.result.as_ref().err().map(ToString::to_string),
+            note: self.left_out.as_ref().map(|why| format!("{}: {why}", work::LEFT_OUT)),
             is_cut: self.is_cut(),
         }
     }
@@ -229,6 +230,7 @@ impl Tested {
             "cycles": report.map(|report| report.cycles),
             "events": report.map(|report| report.events),
             "digest": report.map(|report| digits(report.digest)),
+            "left_out": self.left_out.as_ref().map(|why| why.message.as_str()),
             "failures": failed,
             "diagnosis": self.diagnosis.as_ref().map(report::diagnosis::json),
         })

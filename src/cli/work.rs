@@ -338,6 +338,12 @@ fn shown() -> impl Fn(EventNumber) -> bool + Send + Sync {
 pub const LEFT_OUT: &str =
     "what speaks of states that this protocol does not have is left out, be it told, expected or stopped at";
 
+/// The same of what is only checked, as a warning.
+pub fn left_out(why: &Diagnostic, place: &str) -> Diagnostic {
+    let message = format!("this is left out under another protocol{place}: {}", why.message);
+    Diagnostic { message, ..why.clone() }
+}
+
 /// Says that something of a scenario is left out, if it is.
 pub fn tell_left_out(why: Option<&Diagnostic>) {
     if let Some(why) = why {

@@ -67,7 +67,9 @@ impl Session {
         let before = if self.is_moving() {
             self.followed.block
         } else {
-            record.range.and_then(|range| self.spoke_within(range))
+            // Where its transaction is of this block, that tells which line.
+            let told = record.txn.and_then(|txn| self.machine().transaction_range(txn));
+            record.range.filter(|_| told.is_none()).and_then(|range| self.spoke_within(range))
         };
         let line = |range| focus::line_in(self.machine(), range, record.txn, before);
         let block = record.range.map(line).or(self.followed.block);

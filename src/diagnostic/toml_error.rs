@@ -65,9 +65,10 @@ fn explain(message: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
 /// Something else where a list has to be: one of the things that may be listed, mostly.
 fn no_list(kind: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
     let diagnostic = Diagnostic::new(format!("wrong type: {}", plain_type(kind)));
-    let line = source.text.get(span.start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-    let heading = line.trim().strip_prefix('[').and_then(|rest| rest.split(']').next());
-    let heading = heading.filter(|name| kind == "map" && !name.starts_with('['));
+    let line = source.text.get(span.start..).and_then(|rest| rest.lines().next());
+    let heading = line.and_then(header).map(|heading| heading.trim_matches(['[', ']']));
+    let is_single = line.is_some_and(|line| !line.starts_with("[["));
+    let heading = heading.filter(|_| kind == "map" && is_single);
     let headed =
         || Some(key_of(source, span)).filter(|key| kind.starts_with("string") && HEADINGS.contains(key));
     match heading.or_else(headed) {
@@ -94,8 +95,17 @@ const HEADINGS: [&str; 12] = [
 /// The heading above a dotted key (`gpu.count`), under which it is meant as another one than without.
 fn heading<'a>(source: &'a Source, span: &Range<usize>) -> Option<&'a str> {
     source.text.get(span.end..).filter(|rest| rest.starts_with('.'))?;
-    let (above, _) = source.text.get(..span.start)?.rsplit_once('\n')?;
-    above.lines().rev().map(str::trim).find(|line| line.starts_with('['))
+    let (above, before) = source.text.get(..span.start)?.rsplit_once('\n')?;
+    above.lines().rev().find_map(header).filter(|_| before.trim().is_empty())
+}
+
+/// The heading that a line is, without what is remarked after it.
+fn header(line: &str) -> Option<&str> {
+    let heading = line.split('#').next().unwrap_or_default().trim();
+    let of_name = |letter: char| letter.is_ascii_alphanumeric() || "_-.\"'".contains(letter);
+    let inner = heading.strip_prefix('[')?.strip_suffix(']')?;
+    let name = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(inner);
+    (!name.is_empty() && name.chars().all(of_name)).then_some(heading)
 }
 
 /// The name between backticks that follows `prefix` at the start of `text`.
@@ -201,7 +211,8 @@ mod tests {
             let error = toml::from_str::<File>(text).unwrap_err();
             from_toml(&error, &Source::new("f.toml", text)).message
         };
-        assert_eq!(told("size=1\n[[all]]\ngpu.count = 2"), "unknown key `gpu` in [[all]]");
+        assert_eq!(told("size=1\n[[all]] # one\n gpu.count = 2"), "unknown key `gpu` in [[all]]");
+        assert_eq!(told("size=1\n[[all]]\na.gpu.count = 2"), "wrong type: a table or a date");
         assert_eq!(told("size=1\n[[all]]\n[gpu.l1]"), "unknown key `gpu`");
         assert_eq!(told("size=1\ngpu.count = 2"), "unknown key `gpu`");
     }

@@ -64,7 +64,7 @@ impl Choice {
             let path = words.next().unwrap_or_default();
             names.find(path).ok_or_else(|| NoChoice {
                 message: match path {
-                    "" => "something is missing here".to_owned(),
+                    "" => "a component is missing here".to_owned(),
                     _ => format!("no component is called {path:?}"),
                 },
                 expected: what.to_owned(),

@@ -15,6 +15,8 @@ pub struct Case<'a> {
     pub failures: Vec<String>,
     /// Why it could not be run at all.
     pub error: Option<String>,
+    /// What its reader should know besides.
+    pub note: Option<String>,
     /// Whether it was broken off before it had failed or passed.
     pub is_cut: bool,
 }
@@ -46,24 +48,32 @@ pub fn suite(cases: &[Case<'_>]) -> String {
             escaped(case.name),
             case.seconds
         );
-        match (&case.error, case.failures.first()) {
-            (Some(error), _) => {
-                let first = error.lines().next().unwrap_or_default();
-                element(&mut text, "error", first, error);
-            }
-            (None, Some(first)) => element(&mut text, "failure", first, &case.failures.join("\n")),
-            (None, None) if case.is_skipped() => element(&mut text, "skipped", "interrupted", ""),
-            (None, None) => text.push_str("/>\n"),
+        let body = body(case);
+        if body.is_empty() {
+            text.push_str("/>\n");
+        } else {
+            let _ = writeln!(text, ">\n{body}  </testcase>");
         }
     }
     text.push_str("</testsuite>\n");
     text
 }
 
-/// Ends a test case that has one thing to say.
-fn element(text: &mut String, name: &str, message: &str, whole: &str) {
-    let _ = writeln!(text, ">\n    <{name} message=\"{}\">{}</{name}>", escaped(message), escaped(whole));
-    text.push_str("  </testcase>\n");
+/// What is said of a test case: how it failed, and what is to be known besides.
+fn body(case: &Case<'_>) -> String {
+    let element = |name: &str, message: &str, whole: &str| {
+        format!("    <{name} message=\"{}\">{}</{name}>\n", escaped(message), escaped(whole))
+    };
+    let mut text = match (&case.error, case.failures.first()) {
+        (Some(error), _) => element("error", error.lines().next().unwrap_or_default(), error),
+        (None, Some(first)) => element("failure", first, &case.failures.join("\n")),
+        (None, None) if case.is_skipped() => element("skipped", "interrupted", ""),
+        (None, None) => String::new(),
+    };
+    if let Some(note) = &case.note {
+        let _ = writeln!(text, "    <system-out>{}</system-out>", escaped(note));
+    }
+    text
 }
 
 #[cfg(test)]
@@ -78,10 +88,15 @@ mod tests {
             seconds: 0.5,
             failures: failures.iter().map(|text| (*text).to_owned()).collect(),
             error: error.map(str::to_owned),
+            note: None,
             is_cut: false,
         };
         let cut = |failures: &[&str]| Case { is_cut: true, ..case(failures, None) };
         let (failed, broken) = (case(&["x < y", "z"], None), case(&[], Some("broken\nhere")));
+        let noted = |case| suite(&[Case { note: Some("but <this>".to_owned()), ..case }]);
+        let note = "\n    <system-out>but &lt;this&gt;</system-out>\n  </testcase>";
+        assert!(noted(case(&[], None)).contains(&format!("time=\"0.500\">{note}")));
+        assert!(noted(case(&["x"], None)).contains(&format!("</failure>{note}")));
         let text = suite(&[case(&[], None), failed, broken, cut(&[]), cut(&["y"])]);
         assert!(
             text.contains("tests=\"5\" failures=\"2\" errors=\"1\" skipped=\"1\" time=\"2.500\""),

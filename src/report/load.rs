@@ -7,6 +7,15 @@ use crate::model::inspect::Inspect;
 use crate::model::record::{Record, What};
 use crate::model::time::Tick;
 
+/// How many entries of a scoreboard are in use at the end of the event of a record of a tag: they are told like MSHRs, but no record
+/// of its own has their number.
+pub fn scores(machine: &Machine, record: &Record) -> Option<u32> {
+    match record.what {
+        What::Tag(_) => machine.mshrs(record.at, 0).map(|scores| scores.used),
+        _ => None,
+    }
+}
+
 /// One direction of a link: what it is called, how busy it is, and what it was last told to be.
 #[derive(Clone, Debug)]
 struct Watched {

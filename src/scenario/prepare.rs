@@ -87,24 +87,41 @@ struct Story {
 
 /// What is kept of what speaks of states.
 struct Kept<'a> {
-    may_leave_out: bool,
+    scenario: &'a Scenario,
+    options: &'a Options,
+    /// The names on the machine as it is.
+    context: &'a Context,
+    /// The same under the scenario's own protocol, once it has been asked for.
+    own: Option<Context>,
     /// Why the first was left out.
-    left_out: &'a mut Option<Box<Diagnostic>>,
+    left_out: Option<Box<Diagnostic>>,
 }
 
 impl Kept<'_> {
-    /// Nothing of what may be left out; any other error stays one.
-    fn kept<T>(&mut self, compiled: Result<T>) -> Result<Option<T>> {
+    /// What `compile` makes of the names on this machine; nothing of what another protocol than the scenario's own has no states for.
+    fn kept<T>(&mut self, compile: impl Fn(&Context) -> Result<T>) -> Result<Option<T>> {
         let is_about_states = |error: &Diagnostic| {
             error.message.ends_with("is not a state") || error.message.ends_with("cannot happen")
         };
-        match compiled {
-            Err(error) if self.may_leave_out && is_about_states(&error) => {
+        match compile(self.context) {
+            Err(error) if self.options.may_leave_out && is_about_states(&error) => {
+                // What is wrong under its own protocol, too, is a slip.
+                compile(self.own(&error)?)?;
                 self.left_out.get_or_insert(error);
                 Ok(None)
             }
             compiled => compiled.map(Some),
         }
+    }
+
+    /// The names under the scenario's own protocol; `error` where it runs under no other.
+    fn own(&mut self, error: &Diagnostic) -> Result<&Context> {
+        if self.own.is_none() {
+            let tables =
+                self.scenario.tables_without_trial(self.options)?.ok_or_else(|| Box::new(error.clone()))?;
+            self.own = Some(Context { tables, ..self.context.clone() });
+        }
+        self.own.as_ref().ok_or_else(|| Box::new(error.clone()))
     }
 }
 
@@ -194,32 +211,48 @@ impl Scenario {
         context
             .ids
             .extend(options.trace.iter().flat_map(|trace| &trace.tasks).map(|task| task.id.to_string()));
-        let tables = if context.tables.is_empty() { &blueprint.tables } else { &context.tables };
-        let may_leave_out = options.may_leave_out && self.has_other_protocol(options);
-        let Story { checker, narrator, breaks, left_out } = self.story(&context, tables, may_leave_out)?;
+        let Story { checker, narrator, breaks, left_out } =
+            self.story(&context, &blueprint.tables, options)?;
         let bug = self.file.bug.as_ref().map(|at| bug::bug(at, &self.document)).transpose()?;
         Ok(Prepared { machine, blueprint, checker, narrator, bug, breaks, context, left_out })
     }
 
     /// What it tells, expects and stops at; what speaks of states that no protocol here has may be left out. A story is told as a whole.
-    fn story(&self, context: &Context, tables: &[Arc<Table>], may_leave_out: bool) -> Result<Story> {
-        let compiler = Compiler { document: &self.document, context };
-        let mut left_out = None;
-        let mut keep = Kept { may_leave_out, left_out: &mut left_out };
-        let expectations = self.file.expectations.iter().map(|at| keep.kept(compiler.expectation(at)));
+    fn story(&self, context: &Context, tables: &[Arc<Table>], options: &Options) -> Result<Story> {
+        fn compiler<'a>(scenario: &'a Scenario, context: &'a Context) -> Compiler<'a> {
+            Compiler { document: &scenario.document, context }
+        }
+        let mut keep = Kept { scenario: self, options, context, own: None, left_out: None };
+        let expectations = self.file.expectations.iter();
+        let expectations =
+            expectations.map(|at| keep.kept(|context| compiler(self, context).expectation(at)));
         let expectations = expectations.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
         let checker = Checker::new(expectations, self.file.ends.unwrap_or_default());
-        let says = self.file.says.iter().map(|at| keep.kept(narration::say(compiler, at, tables)));
+        let says = self.file.says.iter().map(|at| {
+            keep.kept(|context| {
+                let tables = if context.tables.is_empty() { tables } else { &context.tables };
+                narration::say(compiler(self, context), at, tables)
+            })
+        });
         let says = says.collect::<Result<Option<_>>>()?.unwrap_or_default();
-        let breaks = self.file.breaks.iter().map(|at| keep.kept(stop(compiler, at)));
+        let breaks = self.file.breaks.iter();
+        let breaks = breaks.map(|at| keep.kept(|context| stop(compiler(self, context), at)));
         let breaks = breaks.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-        Ok(Story { checker, narrator: Narrator { says }, breaks, left_out })
+        Ok(Story { checker, narrator: Narrator { says }, breaks, left_out: keep.left_out })
     }
 
-    /// Whether it is tried with another protocol than its own.
-    fn has_other_protocol(&self, options: &Options) -> bool {
-        let set = options.set.iter().map(String::as_str);
-        set.chain(self.document.set_texts()).any(|text| key_of(text) == "protocol")
+    /// The tables of its machine under its own protocol, where it is tried with another one.
+    fn tables_without_trial(&self, options: &Options) -> Result<Option<Vec<Arc<Table>>>> {
+        let own = |text: &&str| key_of(text) != "protocol";
+        let set = || options.set.iter().map(String::as_str);
+        if set().chain(self.document.set_texts()).all(|text| own(&text)) {
+            return Ok(None);
+        }
+        let kept: Vec<String> = self.document.set_texts().filter(own).map(ToOwned::to_owned).collect();
+        let scenario = Self::parse_on(self.document.source().clone(), self.shelf.clone())?.with(&kept)?;
+        let set = set().filter(own).map(ToOwned::to_owned).collect();
+        let blueprint = scenario.foundation(&Options { set, ..Options::default() })?;
+        Ok(Some(Machine::build(&blueprint)?.tables().to_vec()))
     }
 
     /// Runs the machine to the moment that the scenario begins at.

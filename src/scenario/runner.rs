@@ -109,14 +109,35 @@ impl Runner {
         self.ended.as_ref()
     }
 
-    /// Runs to the end and tells how; nothing if `stop`, which is asked from time to time, wants no more.
-    pub fn finish(&mut self, mut stop: impl FnMut(&Machine) -> bool) -> Option<Ended> {
+    /// Runs to the end and tells how; nothing if `go_on`, which is asked from time to time, has had enough.
+    pub fn finish(&mut self, mut go_on: impl FnMut(&Machine) -> ControlFlow<()>) -> Option<Ended> {
         while self.advance(SLICE).is_none() {
-            if stop(&self.machine) {
+            if go_on(&self.machine).is_break() {
                 return None;
             }
         }
         self.ended.clone()
+    }
+
+    /// The same; `each` sees every event and its records, those of the event that ends a run with a violation, too, and may have
+    /// had enough after any.
+    pub fn finish_seen(
+        &mut self,
+        mut each: impl FnMut(&Machine, &[Record]) -> ControlFlow<()>,
+        mut go_on: impl FnMut(&Machine) -> ControlFlow<()>,
+    ) -> Option<Ended> {
+        loop {
+            for _ in 0..SLICE {
+                let ended = self.step().cloned();
+                let enough = each(&self.machine, &self.records.list).is_break();
+                if ended.is_some() || enough {
+                    return ended;
+                }
+            }
+            if go_on(&self.machine).is_break() {
+                return None;
+            }
+        }
     }
 
     /// Executes up to so many events, and tells how the run ended once it has. Where nobody has to look after each of them, the
@@ -231,10 +252,27 @@ mod tests {
             let prepared = scenario.prepare(&Options::default()).unwrap();
             let mut runner = Runner::new(prepared.machine, prepared.checker, listen);
             assert_ne!(runner.is_unwatched(), listen);
-            let ended = runner.finish(|_| false).unwrap();
+            let ended = runner.finish(|_| ControlFlow::Continue(())).unwrap();
             runner.report(ended)
         };
         assert_eq!(run(true), run(false));
+    }
+
+    #[test]
+    fn a_run_is_left_where_it_is_when_somebody_has_had_enough() {
+        let text = "machine = \"tiny/umh-2gpu\"\n[[kernel]]\nname = \"reduction\"\nwith = { size = 4096 }\n";
+        let scenario = Scenario::parse(Source::new("test", text), None).unwrap();
+        let prepared = scenario.prepare(&Options::default()).unwrap();
+        let mut runner = Runner::new(prepared.machine, prepared.checker, true);
+        let mut seen = 0;
+        let few = |_: &Machine, _: &[Record]| {
+            seen += 1;
+            if seen < 10 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        assert_eq!(runner.finish_seen(few, |_| ControlFlow::Continue(())), None, "that is enough");
+        assert_eq!((seen, runner.machine().event()), (10, 10));
+        assert_eq!(runner.finish(|_| ControlFlow::Break(())), None, "it is stopped once it is asked");
+        assert_eq!(runner.machine().event(), 10 + SLICE);
     }
 
     #[test]

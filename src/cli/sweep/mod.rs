@@ -62,7 +62,7 @@ A point is known by its settings and by what it is built from: the scenario, the
 trace what it holds. If any of them has changed, --to must be another file; more values of a key are no change.
 
 A line: key, scenario, machine, set{}, seed, cycles, events, accesses, digest, passed, ended, expectations, \
-failures[], stats{} as in `umscope run --format json`, and a check of the line; numbers and booleans of set are such. --format json: sweep, count, missing[], points[] with these \
+failures[], stats{} as in `umscope run --format json`, left_out (null, or under another protocol the first of what speaks of states that it lacks), and a check of the line; numbers and booleans of set are such. --format json: sweep, count, missing[], points[] with these \
 and point; csv: point, scenario, machine, seed, passed, ended, cycles, events, accesses, digest, set.KEY, stats.KEY.
 
 Exit status: 0 all held in all points; 1 an expectation or a check failed in a point (the others are run), or a \
@@ -215,9 +215,10 @@ impl Sweep {
 fn one(plan: &Plan, point: &Point, interrupt: &Interrupt) -> Result<Option<Value>, Trouble> {
     let Some(work) = plan.work(point)? else { return Ok(None) };
     let prepared = work.prepare()?;
+    let left_out = prepared.left_out.as_ref().map(|why| why.message.clone());
     let (machine, workload) = (work.machine_name(&prepared), prepared.blueprint.workload.clone());
     let mut runner: Runner = prepared.runner();
-    let Some(ended) = runner.finish(|_| interrupt.is_raised()) else { return Ok(None) };
+    let Some(ended) = runner.finish(|_| interrupt.control()) else { return Ok(None) };
     let report = runner.report(ended);
     work::trusted(&workload)?;
     let mut row: Map<String, Value> = point.name.json();
@@ -232,6 +233,7 @@ fn one(plan: &Plan, point: &Point, interrupt: &Interrupt) -> Result<Option<Value
         ("ended".to_owned(), json!(report::ended(&report.ended))),
         ("expectations".to_owned(), json!(report.expectations)),
         ("failures".to_owned(), shown::failures(&report.failures)),
+        ("left_out".to_owned(), json!(left_out)),
         ("stats".to_owned(), shown::statistics(&runner.machine().statistics())),
     ]);
     Ok(Some(Value::Object(row)))

@@ -172,7 +172,7 @@ fn of_set(set: u64, moves: &[&PageMove], time: TimeBase) -> String {
         return format!("{} {what}, next {next}, until {due}", plural(moves.len() as u64, "page"));
     }
     let prefetched = moves.len() - demanded;
-    format!("set {set}: {demanded} + {prefetched} prefetched to come, next {next}, until {due}")
+    format!("set {set}: next {next}, {demanded} demanded + {prefetched} prefetched to come, until {due}")
 }
 
 #[cfg(test)]

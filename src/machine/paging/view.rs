@@ -209,10 +209,9 @@ impl Machine {
     /// The TLB of a compute unit, if it has one.
     pub(in crate::machine) fn view_tlb(&self, agent: &Agent) -> Option<TlbView> {
         let (tlb, page) = (agent.tlb.as_ref()?, agent.config.page);
-        let is_answered = |missed| {
-            let gpu = self.paged_gpu_of(agent);
-            gpu.is_some_and(|gpu| self.answer_under_way(gpu, agent, missed).is_some())
-        };
+        let is_walked = tlb.misses().any(|(_, miss)| miss.progress == Progress::Walking);
+        let gpu = if is_walked { self.paged_gpu_of(agent) } else { None };
+        let is_answered = |missed| gpu.is_some_and(|gpu| self.reply_under_way(gpu, agent, missed).is_some());
         let miss = |(missed, miss): (Page, &crate::parts::tlb::Miss)| TlbMiss {
             range: missed.range(page),
             since: miss.since.tick,

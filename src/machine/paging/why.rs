@@ -9,7 +9,7 @@ use crate::model::time::Tick;
 use crate::model::wait::{Party, WaitLink};
 use crate::parts::agent::{Agent, Warp};
 use crate::parts::driver::Driver;
-use crate::parts::gmmu::Found;
+use crate::parts::gmmu::{Found, Outcome};
 use crate::parts::tlb::Progress;
 
 impl Machine {
@@ -181,15 +181,19 @@ impl Machine {
         std::iter::once(first).chain(rest).collect()
     }
 
-    /// What the GMMU has found of a page and is on its way to a TLB, in words.
-    pub(super) fn answer_under_way(&self, gpu: usize, agent: &Agent, page: Page) -> Option<String> {
+    /// What the GMMU has found of a page and is on its way to a TLB, and when it is there.
+    pub(super) fn reply_under_way(&self, gpu: usize, agent: &Agent, page: Page) -> Option<&(Tick, Outcome)> {
         let one = self.paging.as_ref()?.gpus.get(gpu)?;
         let is_own = |unit: u32| {
             let place = one.ports.units.get(unit as usize).and_then(|unit| self.agents.get(*unit));
             place.is_some_and(|unit| unit.config.id == agent.config.id)
         };
-        let (due, outcome) =
-            one.replies.iter().find(|(_, reply)| reply.walk.page == page && is_own(reply.walk.unit))?;
+        one.replies.iter().find(|(_, reply)| reply.walk.page == page && is_own(reply.walk.unit))
+    }
+
+    /// The same in words.
+    fn answer_under_way(&self, gpu: usize, agent: &Agent, page: Page) -> Option<String> {
+        let (due, outcome) = self.reply_under_way(gpu, agent, page)?;
         let what = match outcome.found {
             Found::Translated => "the translation",
             Found::Raised | Found::Merged | Found::Dropped => "the Nack-Replayable",

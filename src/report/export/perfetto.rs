@@ -391,9 +391,8 @@ impl Export for Perfetto {
                 let lanes = load::lanes(machine, record).into_iter().flatten();
                 self.lanes(record.tick, lanes, names, out)?;
                 self.chosen(record, names, out)?;
-                // The entries of a scoreboard are what they are once the whole event is done.
-                if let (What::Tag(_), Some(scores)) = (&record.what, machine.mshrs(record.at, 0)) {
-                    self.mshrs(record, scores.used, names, out)?;
+                if let Some(used) = load::scores(machine, record) {
+                    self.mshrs(record, used, names, out)?;
                 }
             }
         }

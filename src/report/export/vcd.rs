@@ -101,9 +101,8 @@ impl Vcd {
         let at = record.at;
         let (number, value) = match &record.what {
             What::Mshr { used, .. } => (self.numbers.get(&Kind::Mshrs(at)).copied(), *used),
-            // The entries of a scoreboard are what they are once the whole event is done.
             What::Tag(_) => {
-                let used = machine.mshrs(at, 0).map_or(0, |mshrs| mshrs.used);
+                let Some(used) = load::scores(machine, record) else { return Ok(()) };
                 (self.numbers.get(&Kind::Mshrs(at)).copied(), used)
             }
             What::Warp { warp, to, .. } => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::Hasher;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -13,13 +14,11 @@ use super::crossing::Crossing;
 use crate::diagnostic::{Result, Source};
 use crate::machine::{FirstPass, Machine};
 use crate::model::inspect::Inspect;
+use crate::model::record::Record;
 use crate::model::text::digits;
 use crate::model::time::TimeBase;
 use crate::report;
 use crate::scenario::{Ended, Options, Prepared, Runner, Scenario};
-
-/// Events between two looks at whether to stop.
-const SLICE: u64 = 4096;
 
 /// Whether a run is to be stopped.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -116,22 +115,21 @@ impl Experiment {
             other => other?,
         };
         let mut runner = Runner::new(prepared.machine, prepared.checker, false);
+        let go_on = |_: &Machine| if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         if !self.watched {
-            let ended = runner.finish(|_| stop());
+            let ended = runner.finish(go_on);
             return Ok(ended.map(|ended| Outcome::of(&runner, &ended)));
         }
         let mut watch = Watch::new(runner.machine());
-        while !stop() {
-            for _ in 0..SLICE {
-                let ended = runner.step().cloned();
-                watch.look(runner.machine());
-                if let Some(ended) = ended {
-                    let course = Some(watch.end(runner.machine()));
-                    return Ok(Some(Outcome { course, ..Outcome::of(&runner, &ended) }));
-                }
-            }
-        }
-        Ok(None)
+        let look = |machine: &Machine, _: &[Record]| {
+            watch.look(machine);
+            ControlFlow::Continue(())
+        };
+        let ended = runner.finish_seen(look, go_on);
+        Ok(ended.map(|ended| {
+            let course = Some(watch.end(runner.machine()));
+            Outcome { course, ..Outcome::of(&runner, &ended) }
+        }))
     }
 
     /// The machine after a run that is short enough never to be stopped.
@@ -141,7 +139,7 @@ impl Experiment {
     pub fn machine(&self) -> std::result::Result<Machine, String> {
         let prepared = self.prepare().map_err(|error| error.to_string())?;
         let mut runner = prepared.runner();
-        match runner.finish(|_| false) {
+        match runner.finish(|_| ControlFlow::Continue(())) {
             Some(other) if other != Ended::Finished => Err(not_finished(report::ended(&other))),
             _ => Ok(runner.machine().clone()),
         }

@@ -77,7 +77,7 @@ fn one_goes_back_to_an_effect_only_from_its_cause() {
     press(&mut app, "x");
     app.show(at(cause + 1));
     assert!(commands(&press(&mut app, "X")).is_empty(), "one has gone elsewhere");
-    assert!(screen(&mut app).contains("There is no effect to go back to"));
+    assert!(screen(&mut app).contains("One has gone elsewhere since x"));
     app.show(at(cause));
     assert!(commands(&press(&mut app, "X")).is_empty(), "nor from there later");
 }

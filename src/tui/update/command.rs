@@ -192,7 +192,12 @@ impl App {
         let happened = || self.frame.now.iter().find_map(|happening| happening.because);
         let because = logged.map_or_else(happened, |line| line.because);
         if let Some(event) = because {
-            let effect = logged.map_or(self.frame.position.event, |line| line.id.event);
+            let here = self.frame.position.event;
+            let effect = logged.map_or(here, |line| line.id.event);
+            // One has come to a record of the log as to a cause.
+            if effect != here {
+                self.effects.push((here, effect));
+            }
             self.effects.push((effect, event));
             self.command(&format!("goto event {event}"));
         } else {
@@ -205,11 +210,14 @@ impl App {
         let here = self.frame.position.event;
         if let Some((event, _)) = self.effects.pop_if(|(_, cause)| *cause == here) {
             self.command(&format!("goto event {event}"));
-            return;
+        } else if self.effects.is_empty() {
+            self.say("There is no effect to go back to: x goes to a cause first", Tone::Plain);
+        } else if self.is_running() {
+            self.say("X goes back once the cause is reached", Tone::Plain);
+        } else {
+            self.effects.clear();
+            self.say("One has gone elsewhere since x: no effect leads on from here", Tone::Plain);
         }
-        // One has gone elsewhere since: nothing of before leads on from here.
-        self.effects.clear();
-        self.say("There is no effect to go back to: x goes to a cause first", Tone::Plain);
     }
 
     /// A command typed at the prompt: the screen's own words are carried out here.

@@ -244,7 +244,7 @@ fn what_is_under_way_between_memories_is_told() {
         assert!(said.contains(words), "{words}: {said}");
     }
     let said = debug("paging/one-far-fault", &["step 6", "why link.host.out"]);
-    assert!(said.contains("pages: set 1: 1 + 0 prefetched to come, next 0x1"), "{said}");
+    assert!(said.contains("pages: set 1: next 0x1, 1 demanded + 0 prefetched to come, until"), "{said}");
     let said = debug("paging/lost-replay", &["end", "why page 1"]);
     assert!(said.contains("gpu0.cu1 warp 0 waits for the TLB to replay far-fault 0x1"), "{said}");
     let said = debug("paging/fifth-fault", &["goto event 24", "why page 5"]);
@@ -265,6 +265,9 @@ fn what_is_under_way_between_memories_is_told() {
     ] {
         assert!(one.contains(words), "{words}: {one}");
     }
+    let tlbs = |event: &str| debug("paging/two-warps-one-page", &[event, "info tlbs"]);
+    assert!(tlbs("goto event 4").contains("1 warp for the page walk"));
+    assert!(tlbs("goto event 6").contains("1 warp for the answer of the GMMU, which is on its way"));
     let said = debug("selective/rules", &["end", "info pages"]);
     assert!(said.contains("% of the pages meant for host memory: host "), "{said}");
     let said = debug("selective/rules", &["step 9", "why"]);

@@ -294,6 +294,17 @@ fn a_lesson_runs_under_a_protocol_without_its_states_and_says_what_is_left_out()
     // Its own protocol must have them, and any other slip is one.
     refused("own.toml", &format!("protocol = \"mesi\"\n{text}"), &[]);
     refused("slip.toml", &text.replace("count = \"hit at", "count = \"hitt at"), &["--protocol", "mesi"]);
+    // What no protocol of it has is a slip, too, beside what only its own has and under its own.
+    let typo = "machine = \"tiny/umh-2gpu\"\n[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x1000, len = 4 }\n[[expect]]\n\
+                that = [\"state of gpu0.cu0.l1 block 0x1000 is N\", \"state of gpu0.cu0.l1 block 0x1000 is Q\"]\n";
+    for protocol in ["mesi", "nmoesi"] {
+        refused("typo.toml", typo, &["--protocol", protocol]);
+    }
+    let suite = ["test", "umh/neighbouring-bytes", "--protocol", "mesi", "--format"];
+    let json = call(&[&suite[..], &["json"]].concat()).stdout;
+    assert!(json.contains("\"left_out\":\"") || json.contains("\"left_out\": \""), "{json}");
+    let junit = call(&[&suite[..], &["junit"]].concat()).stdout;
+    assert!(junit.contains("<system-out>what speaks of states that"), "{junit}");
     let tested = call(&["test", "scenarios/umh/neighbouring-bytes.toml", "--protocol", "mesi"]);
     assert!(tested.code == Some(1) && tested.stderr.contains("is left out, be it told"), "{tested:?}");
     let checked = call(&["check", "umh/neighbouring-bytes", "--set", "protocol=mesi"]);

@@ -491,4 +491,7 @@ fn protocols_are_swept_over_a_lesson_that_names_states_some_lack() {
     let told: Vec<_> = swept.stderr.lines().filter(|line| line.starts_with("in the point")).collect();
     let points = ["mesi", "msi"].map(|name| format!("in the point kernels/reduction protocol={name}:"));
     assert_eq!(told, points, "{swept:?}");
+    let checked = call(&["check", &folder.text("sweep.toml")]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    assert_eq!(checked.stderr.matches("this is left out under another protocol in the point").count(), 2);
 }

@@ -49,7 +49,7 @@ pub(super) fn mshrs(session: &mut Session, arguments: &Arguments) -> Result<Vec<
             |count| format!("{} of {count} used", view.used),
         );
         let path = machine.components().path(view.node);
-        lines.push(format!("{path}  {used}, at most {}", view.high_water));
+        lines.push(format!("{path}  {used}, most so far {}", view.high_water));
         for entry in &view.entries {
             let txn = entry.txn.map_or_else(String::new, |txn| format!(" txn {}", txn.0));
             let joined =

@@ -30,7 +30,8 @@ pub struct List {
     pub commands: Vec<Command>,
 }
 
-/// Reads a list. Lines that are neither copies to the GPU nor launches are passed over, as Accel-Sim does, but not what looks like one.
+/// Reads a list. Lines that are neither copies to the GPU nor launches are passed over, as Accel-Sim does, but for those that are but the name
+/// of another trace: a slip.
 pub fn read(path: &Path) -> Result<List> {
     let name = path.display().to_string();
     let unreadable = |error: std::io::Error| Box::new(about(&name, format!("cannot be read: {error}")));
@@ -61,15 +62,14 @@ fn parse(name: &str, text: &str) -> Result<List> {
         let from = start + (line.len() - line.trim_start().len());
         start += line.len();
         let span = from..from + content.len();
-        let begins = |word: &str| content.get(..word.len()).is_some_and(|it| it.eq_ignore_ascii_case(word));
-        if begins("MemcpyHtoD") {
+        if content.starts_with("MemcpyHtoD") {
             commands.push(copy(content).ok_or_else(|| {
                 let expected = format!("MemcpyHtoD,0xADDRESS,BYTES that end below {ADDRESS_SPACE:#x}");
                 Box::new(Diagnostic::new("this copy cannot be read").at(&source, span).expected(expected))
             })?);
         } else if content.starts_with("kernel") {
             commands.push(Command::Launch { file: content.to_owned(), span });
-        } else if begins("kernel") || content.contains(".traceg") {
+        } else if is_name(content) {
             let unknown = Diagnostic::new("this is no launch").at(&source, span);
             return Err(Box::new(unknown.expected("a file beside the list whose name begins with kernel")));
         }
@@ -78,6 +78,12 @@ fn parse(name: &str, text: &str) -> Result<List> {
         return Err(Box::new(about(name, "launches no kernel").expected("a line such as kernel-1.traceg")));
     }
     Ok(List { source, commands })
+}
+
+/// Whether a line is the name of a trace and nothing else; a comment is none.
+fn is_name(line: &str) -> bool {
+    let is_trace = [".traceg", ".traceg.xz", ".traceg.zst"].iter().any(|ending| line.ends_with(ending));
+    is_trace && !line.contains(char::is_whitespace) && !line.starts_with('#') && !line.starts_with("//")
 }
 
 fn copy(line: &str) -> Option<Command> {
@@ -108,8 +114,8 @@ mod tests {
             let error = parse("list", &format!("kernel-1.traceg\nMemcpyDtoH,1,2\n  {bad}\n")).unwrap_err();
             assert_eq!(error.position(), Some((3, 3)), "{bad}");
         }
-        let lower = parse("list", "memcpyhtod,0x10,4\nkernel-1.traceg\n").unwrap();
-        assert_eq!(lower.commands.first(), Some(&Command::Copy { address: 16, bytes: 4 }));
+        let others = "# kernel-1.traceg\n//kernel-9.traceg\nKernels of vectoradd:\n#kernel-2.traceg\nkernel-3.traceg\n";
+        assert_eq!(parse("list", others).unwrap().commands.len(), 1);
     }
 
     #[test]
