@@ -66,8 +66,8 @@ pub struct Changes {
 /// What a design is tried with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Tries {
-    /// Another protocol than the scenario's or the machine's: a bundled name or a path. What a scenario tells, and each of its
-    /// expectations and breaks that names a state which this protocol lacks, is left out, which is said
+    /// Another protocol than the scenario's or the machine's: a bundled name or a path. What speaks of states that it lacks is left
+    /// out, which is said; shrink and explore refuse it
     #[arg(long, value_name = "NAME|PATH")]
     pub protocol: Option<String>,
 

@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_run_is_left_where_it_is_when_somebody_has_had_enough() {
-        let text = "machine = \"tiny/umh-2gpu\"\n[[kernel]]\nname = \"reduction\"\nwith = { size = 4096 }\n";
+        let text = "machine = \"tiny/umh-2gpu\"\n[[kernel]]\nname = \"reduction\"\nwith = { size = 65536 }\n";
         let scenario = Scenario::parse(Source::new("test", text), None).unwrap();
         let prepared = scenario.prepare(&Options::default()).unwrap();
         let mut runner = Runner::new(prepared.machine, prepared.checker, true);

@@ -182,7 +182,7 @@ fn a_test_tells_every_scenario_and_why_it_failed() {
     let scenarios = test["scenarios"].as_array().unwrap();
     assert_eq!(
         keys(&scenarios[0]).join(" "),
-        "cycles diagnosis digest ended events expectations failures name passed path"
+        "cycles diagnosis digest ended events expectations failures left_out name passed path"
     );
     assert_eq!(scenarios[0]["path"], "umh/fig5-b1");
     assert_eq!(scenarios[1]["name"], "An expectation that does not hold");
