@@ -7,7 +7,7 @@ use clap::Args;
 use signal_hook::consts::SIGINT;
 
 use super::arguments::{Target, number};
-use super::exit::{Ended, Status, Trouble};
+use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::look::Look;
 use super::output::Output;
@@ -71,9 +71,9 @@ impl Debug {
             return self.console();
         }
         let settings = self.look.settings()?;
-        let (session, there) = open(&self.target)?;
-        let commands = first(self.at, there).into_iter().chain(self.execute.iter().cloned());
-        Ok(match on_screen(session, settings, commands)? {
+        let opened = open(&self.target)?;
+        let commands = first(self.at, opened.there).into_iter().chain(self.execute.iter().cloned());
+        Ok(match on_screen(opened, settings, commands)? {
             Left::ByUser { .. } => Status::Held,
             Left::For(status) => status,
         })
@@ -89,7 +89,7 @@ impl Debug {
             // A script that is interrupted shall not go on with its next command.
             Interrupt::install()?;
         }
-        let (mut session, there) = open(&self.target)?;
+        let Opened { mut session, there, .. } = open(&self.target)?;
         let mut output = Output::standard();
         if let Some(command) = first(self.at, there) {
             let there = session.execute(&command, &interrupt)?;
@@ -117,12 +117,20 @@ pub fn first(at: Option<u64>, there: Option<EventNumber>) -> Option<String> {
     }
 }
 
-/// A session on what `target` names, which can read it again; and the event to begin at, if it is a recording that is
-/// about its end.
+/// A session that has been opened.
+pub struct Opened {
+    pub session: Session,
+    /// The event to begin at, if it is a recording that is about its end.
+    pub there: Option<EventNumber>,
+    /// What was told of it on standard error, which the screen hides.
+    notes: Vec<String>,
+}
+
+/// A session on what `target` names, which can read it again.
 ///
 /// # Errors
 /// As [`Work::open`] and [`Work::prepare`].
-pub fn open(target: &Target) -> Result<(Session, Option<EventNumber>), Trouble> {
+pub fn open(target: &Target) -> Result<Opened, Trouble> {
     // Ends the process: nothing is on the screen yet.
     let interrupt = Interrupt::install()?;
     let target = target.clone();
@@ -136,11 +144,12 @@ pub fn open(target: &Target) -> Result<(Session, Option<EventNumber>), Trouble> 
         Ok((origin, there, work))
     };
     let (origin, there, work) = load()?;
-    work::doubt(&work.scenario, &work.options);
-    work::tell_left_out(origin.left_out.as_deref());
+    let mut notes = work::doubts(&work.scenario, &work.options);
+    notes.extend(origin.left_out.as_deref().map(work::left_out_told));
+    notes.iter().for_each(say);
     interrupt.release();
     let reload: Reload = Box::new(move || load().map(|(origin, ..)| origin));
-    Ok((Session::open(origin, Some(reload)), there))
+    Ok(Opened { session: Session::open(origin, Some(reload)), there, notes })
 }
 
 /// Shows `session` on the screen, after first commands, until the user leaves; tells how it ended.
@@ -148,7 +157,7 @@ pub fn open(target: &Target) -> Result<(Session, Option<EventNumber>), Trouble> 
 /// # Errors
 /// If there is no terminal, or it fails.
 pub fn on_screen(
-    mut session: Session,
+    Opened { mut session, notes, .. }: Opened,
     settings: Settings,
     commands: impl IntoIterator<Item = String>,
 ) -> Result<Left, Trouble> {
@@ -160,7 +169,7 @@ pub fn on_screen(
     for command in commands {
         client.send(Request::Command(command));
     }
-    let end = run::run(&client, settings);
+    let end = run::run(&client, settings, &notes);
     let is_told = client
         .frame()
         .lesson

@@ -79,7 +79,7 @@ impl Frame {
         // Ends the process: there is nothing to tell of half a way.
         Interrupt::install()?;
         let settings = self.look.settings()?;
-        let (mut session, there) = debug::open(&self.target)?;
+        let debug::Opened { mut session, there, .. } = debug::open(&self.target)?;
         if let Some(command) = debug::first(self.at, there) {
             session.execute(&command, &interrupt::Interrupt::default())?;
         }

@@ -19,7 +19,7 @@ pub fn carry_out(look: &Look) -> Ended {
             Picked::Open(scenario) => {
                 let changes = Changes::default();
                 let target = Target { scenario, machine: None, trace_format: None, changes };
-                match on_screen(open(&target)?.0, settings.clone(), None)? {
+                match on_screen(open(&target)?, settings.clone(), None)? {
                     Left::For(status) => return Ok(status),
                     Left::ByUser { is_told: true } => picker.told(&target.scenario),
                     Left::ByUser { is_told: false } => {}

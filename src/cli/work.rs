@@ -346,18 +346,24 @@ pub fn left_out(why: &Diagnostic, place: &str) -> Diagnostic {
 
 /// Says that something of a scenario is left out, if it is.
 pub fn tell_left_out(why: Option<&Diagnostic>) {
-    if let Some(why) = why {
-        say(format_args!("warning: {LEFT_OUT}:"));
-        say(why);
-    }
+    why.map(left_out_told).iter().for_each(say);
+}
+
+/// The same in words.
+pub fn left_out_told(why: &Diagnostic) -> String {
+    format!("warning: {LEFT_OUT}:\n{why}")
 }
 
 /// Says which of a scenario's own tables `umscope check` refuses. It runs all the same, for what comes of them. What cannot be
 /// found or read is complained of when the machine is built.
 pub fn doubt(scenario: &Scenario, options: &Options) {
-    for (table, faults) in scenario.table_faults(options) {
-        faults.error_told(&table).iter().for_each(say);
-    }
+    doubts(scenario, options).iter().for_each(say);
+}
+
+/// The same in words, a table each.
+pub fn doubts(scenario: &Scenario, options: &Options) -> Vec<String> {
+    let tables = scenario.table_faults(options).into_iter();
+    tables.filter_map(|(table, faults)| faults.error_told(&table)).collect()
 }
 
 /// The same where the tables themselves are looked at: says, too, what of them is hardly meant, such as a cell that the engine

@@ -8,7 +8,7 @@ use crossterm::event;
 use crate::debug::frame::session::Tone;
 use crate::debug::proto::{Client, Request};
 
-use super::app::App;
+use super::app::{App, Overlay};
 use super::layout;
 use super::settings::Settings;
 use super::terminal::{Screen, Signal};
@@ -31,14 +31,18 @@ const SOON: Duration = Duration::from_millis(2);
 /// How often an idle screen looks for signals.
 const IDLE: Duration = Duration::from_millis(50);
 
-/// Shows the session behind `client` until the user leaves.
+/// Shows the session behind `client` until the user leaves; first `notes`, what is to be known of it, if there is something.
 ///
 /// # Errors
 /// If there is no terminal, or it fails.
-pub fn run(client: &Client, settings: Settings) -> io::Result<End> {
+pub fn run(client: &Client, settings: Settings, notes: &[String]) -> io::Result<End> {
     let mut screen = Screen::take()?;
     let mut app = App::new(client.frame(), settings.theme, settings.keymap, settings.ascii);
     app.show_layout(settings.layout.unwrap_or_else(|| layout::first(&app.frame)));
+    if !notes.is_empty() {
+        let lines = notes.iter().flat_map(|note| note.lines()).map(ToOwned::to_owned).collect();
+        app.overlay = Some(Overlay::Output(lines));
+    }
     let mut session = Session { client, app, version: None, drawn: None, dirty: true };
     loop {
         if let Some(end) = session.turn(&mut screen)? {

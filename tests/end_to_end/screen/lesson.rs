@@ -1,6 +1,6 @@
 //! A lesson from its first word to its last.
 
-use super::{HINTS, open, position, wait_at};
+use super::{HINTS, complete, open, position, start, wait_at};
 
 /// Where `c` stops, and words of what is told there.
 const TOLD: [(u64, &str); 8] = [
@@ -51,6 +51,19 @@ fn the_lesson_is_told_to_its_end_and_its_questions_answered() {
     terminal.wait_for("9 of 9 · the end · 1 of 2 right");
     terminal.wait_for(" expectations hold.");
     terminal.wait_for(HINTS);
+}
+
+#[test]
+fn what_is_left_out_of_a_lesson_is_said_on_the_screen_that_hides_the_shell() {
+    let size = (80, 24);
+    let mut terminal = start(size, &[], &["debug", "umh/neighbouring-bytes", "--protocol", "mesi"]);
+    terminal.wait_until("what is left out", |screen| {
+        let text = screen.contents();
+        text.contains("is left out, be it told") && text.contains("expected a state of mesi")
+    });
+    terminal.send("\x1b");
+    complete(&mut terminal, size);
+    assert!(!terminal.screen().contents().contains("is left out"));
 }
 
 #[test]
