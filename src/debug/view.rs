@@ -43,6 +43,7 @@ impl Session {
             title: self.title.clone(),
             source: self.source.clone(),
             about: self.maker.as_ref().and_then(|maker| maker.scenario.about()).unwrap_or_default(),
+            has_story: self.maker.as_ref().is_some_and(|maker| !maker.scenario.file().says.is_empty()),
             machine: self.about.clone(),
             protocol,
             components: Arc::new(self.machine().components().clone()),

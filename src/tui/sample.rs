@@ -214,6 +214,7 @@ impl Sample {
             title: "A second GPU writes the same line without coherence".into(),
             source: "UMH, Fig. 5 (b-1)".into(),
             about: String::new(),
+            has_story: true,
             machine: "2 GPUs · PCIe 16 GB/s".into(),
             protocol: "nmoesi".into(),
             components: self.components.clone(),

@@ -16,6 +16,8 @@ pub struct Info {
     pub source: String,
     /// What it is about, as paragraphs.
     pub about: String,
+    /// Whether its file tells a story, though it may be left out here.
+    pub has_story: bool,
     /// One line about the machine (`2 GPUs, 1 core, PCIe 16 GB/s`).
     pub machine: String,
     pub protocol: String,

@@ -203,10 +203,12 @@ fn now(frame: &Frame, heard: usize, (canvas, top): (&mut Canvas, u16), lesson: &
     if lesson.said.is_empty() {
         let title = if frame.info.title.is_empty() { "The lesson has not begun" } else { &frame.info.title };
         let y = canvas.paragraph(1, top, title, Role::Strong);
-        let next = if lesson.step.1 > 0 {
-            "Press c: it stops where the story goes on."
-        } else {
-            "It has no story to tell. Press s for the next event, c to go on."
+        let next = match (lesson.step.1, frame.info.has_story) {
+            (1.., _) => "Press c: it stops where the story goes on.",
+            (0, true) => {
+                "Its story is left out: it speaks of states that this protocol does not have. Press s for the next event, c to go on."
+            }
+            (0, false) => "It has no story to tell. Press s for the next event, c to go on.",
         };
         return canvas.paragraph(1, y, next, Role::Dim);
     }
