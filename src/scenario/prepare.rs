@@ -243,11 +243,12 @@ impl Scenario {
 
     /// The tables of its machine under its own protocol, where it is tried with another one.
     fn tables_without_trial(&self, options: &Options) -> Result<Option<Vec<Arc<Table>>>> {
-        let own = |text: &&str| key_of(text) != "protocol";
         let set = || options.set.iter().map(String::as_str);
-        if set().chain(self.document.set_texts()).all(|text| own(&text)) {
+        if !set().chain(self.document.set_texts()).any(|text| key_of(text) == "protocol") {
             return Ok(None);
         }
+        // What is changed besides about the protocol that is tried need not be possible in its own.
+        let own = |text: &&str| !["protocol", "mutate"].contains(&key_of(text));
         let kept: Vec<String> = self.document.set_texts().filter(own).map(ToOwned::to_owned).collect();
         let scenario = Self::parse_on(self.document.source().clone(), self.shelf.clone())?.with(&kept)?;
         let set = set().filter(own).map(ToOwned::to_owned).collect();

@@ -300,6 +300,12 @@ fn a_lesson_runs_under_a_protocol_without_its_states_and_says_what_is_left_out()
     for protocol in ["mesi", "nmoesi"] {
         refused("typo.toml", typo, &["--protocol", protocol]);
     }
+    // What is changed about the protocol that is tried need not be possible in its own.
+    let renamed = call(&["check", "mesi", "--keys"]).stdout.replace("E = ", "F = ").replace("> E", "> F");
+    std::fs::write(path("f.toml"), renamed.replace("\"E\"", "\"F\"")).unwrap();
+    let change = "cache F n-store = write > M";
+    let tried = call(&["test", "umh/neighbouring-bytes", "--protocol", &path("f.toml"), "--mutate", change]);
+    assert!(tried.code == Some(1) && tried.stderr.contains("is left out, be it told"), "{tried:?}");
     let suite = ["test", "umh/neighbouring-bytes", "--protocol", "mesi", "--format"];
     let json = call(&[&suite[..], &["json"]].concat()).stdout;
     assert!(json.contains("\"left_out\":\"") || json.contains("\"left_out\": \""), "{json}");
