@@ -30,6 +30,8 @@ pub(super) struct Lanes {
     /// Ticks in a sample, and for which lanes belong to neither direction.
     sample: Tick,
     turn: Tick,
+    /// When the first sample began: those of a launch begin with it.
+    begin: Tick,
     /// When the sample under way ends. None is under way while nothing goes over any link: none of them could be
     /// saturated then.
     sample_ends: Option<Tick>,
@@ -89,12 +91,18 @@ impl Lanes {
             turned: Vec::new(),
         };
         let pairs = pairs.iter().map(pair).collect();
-        Self { pairs, sample: sample.max(1), turn, sample_ends: None, samples: 0 }
+        Self { pairs, sample: sample.max(1), turn, begin: 0, sample_ends: None, samples: 0 }
     }
 
     /// The first events in which lanes began to turn.
     pub fn turned(&self) -> impl Iterator<Item = EventNumber> + '_ {
         self.pairs.iter().flat_map(|pair| pair.turned.iter().copied())
+    }
+
+    /// When the sample ends that a time is in.
+    fn end_of_sample(&self, now: Tick) -> Tick {
+        let number = now.saturating_sub(self.begin) / self.sample;
+        self.begin.saturating_add((number + 1).saturating_mul(self.sample))
     }
 
     /// When something is due next; the end of time if nothing is.
@@ -104,7 +112,7 @@ impl Lanes {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        self.sample_ends.hash(hasher);
+        (self.begin, self.sample_ends).hash(hasher);
         for pair in &self.pairs {
             (pair.turning, pair.restores, pair.saturated, pair.utilisation).hash(hasher);
         }
@@ -147,7 +155,7 @@ impl Machine {
     /// Something goes over a link: the sample under way is one that counts.
     pub(super) fn arm_sampler(&mut self) {
         let Some(lanes) = self.lanes.as_mut().filter(|lanes| lanes.sample_ends.is_none()) else { return };
-        lanes.sample_ends = Some((self.now / lanes.sample + 1).saturating_mul(lanes.sample));
+        lanes.sample_ends = Some(lanes.end_of_sample(self.now));
         self.lanes_due = lanes.due();
     }
 
@@ -179,13 +187,12 @@ impl Machine {
     /// A sample ends: what was saturated in it, and what is to become of the lanes.
     fn sample_links(&mut self, lanes: &mut Lanes, out: &mut Outbox) {
         let Some(end) = lanes.sample_ends else { return };
-        let number = (end / lanes.sample).saturating_sub(1);
         let mut goes_on = false;
         for pair in &mut lanes.pairs {
             for direction in LaneDirection::ALL {
                 let meter = self.links.get_mut(pair.link(direction)).and_then(|link| link.meter.as_mut());
                 let Some(meter) = meter else { continue };
-                let busy = meter.close(number);
+                let busy = meter.close(end);
                 goes_on |= busy > 0 || !meter.is_idle();
                 pair.utilisation[direction as usize] = busy;
             }
@@ -201,7 +208,7 @@ impl Machine {
             }
         }
         lanes.samples += 1;
-        lanes.sample_ends = goes_on.then(|| end.max(self.now / lanes.sample * lanes.sample) + lanes.sample);
+        lanes.sample_ends = goes_on.then(|| lanes.end_of_sample(end.max(self.now)));
     }
 
     fn decide_lanes(&self, pair: &Pair) -> LaneDecision {
@@ -229,7 +236,8 @@ impl Machine {
         self.fixed.visible_links.get(link)?.as_ref().map(|(id, _, _)| *id)
     }
 
-    /// A kernel is launched: "at kernel launch the links are always reconfigured to contain symmetric link bandwidth".
+    /// A kernel is launched: "at kernel launch the links are always reconfigured to contain symmetric link bandwidth", and samples
+    /// are those of its execution.
     pub(super) fn lanes_at_launch(&mut self, out: &mut Outbox) {
         if self.balancer().is_none_or(|spec| spec.at_launch == AtLaunch::Keep) {
             return;
@@ -238,7 +246,14 @@ impl Machine {
         for pair in &mut lanes.pairs {
             pair.restores = true;
             self.restore(pair, lanes.turn, out);
+            for link in pair.links {
+                if let Some(link) = self.links.get_mut(link) {
+                    link.restart_samples(self.now);
+                }
+            }
         }
+        lanes.begin = self.now;
+        lanes.sample_ends = lanes.sample_ends.map(|_| lanes.end_of_sample(self.now));
         self.lanes_due = lanes.due();
         self.lanes = Some(lanes);
     }
@@ -260,7 +275,8 @@ impl Machine {
         }
     }
 
-    /// Lanes of the direction that loses them take no packet any more.
+    /// Lanes of the direction that loses them take no packet any more, and turn "after quiescing all packets" on them: when what
+    /// has left has arrived.
     fn begin_turn(
         &mut self,
         pair: &mut Pair,
@@ -272,7 +288,7 @@ impl Machine {
     ) {
         let Some(losing) = self.links.get_mut(pair.link(to.opposite())) else { return };
         losing.set_lanes(losing.lanes.saturating_sub(count));
-        let until = losing.free_at().max(self.now);
+        let until = losing.clear_at().max(self.now);
         let (phase, since) = (LanePhase::Quiesce, self.now);
         let utilisation = pair.utilisation;
         if pair.turned.len() < REMEMBERED {
@@ -332,6 +348,7 @@ impl Machine {
         match (self.lanes.as_mut().filter(|_| is_same), &other.lanes) {
             (Some(own), Some(new)) => {
                 (own.sample, own.turn) = (new.sample, new.turn);
+                own.begin = if is_like { own.begin } else { new.begin };
                 own.sample_ends = own.sample_ends.filter(|_| is_like);
             }
             _ => self.lanes.clone_from(&other.lanes),

@@ -185,6 +185,19 @@ impl Link {
         !self.waiting.is_empty() || (self.meter.is_some() && self.free_at > now)
     }
 
+    /// When the last byte that was sent so far arrives.
+    #[must_use]
+    pub fn clear_at(&self) -> Tick {
+        self.free_at.saturating_add(self.latency)
+    }
+
+    /// Its samples begin anew.
+    pub fn restart_samples(&mut self, now: Tick) {
+        if let Some(meter) = &mut self.meter {
+            meter.restart(now, self.free_at);
+        }
+    }
+
     /// The next message of a lane waits for it from `now` on, and could have left its sender at `ready`. Returns when the
     /// link is to be tried, unless that is known.
     pub fn enqueue(&mut self, key: LaneKey, ready: Tick, now: Tick) -> Option<Tick> {

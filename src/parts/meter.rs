@@ -1,4 +1,5 @@
-//! How long something is busy in samples of one length. What is promised for samples to come is counted in those.
+//! How long something is busy in samples of one length, from a beginning on. What is promised for samples to come is counted in
+//! those.
 
 use std::collections::VecDeque;
 
@@ -7,6 +8,8 @@ use crate::model::time::Tick;
 /// Busy time by sample.
 #[derive(Clone, Debug, Hash)]
 pub struct Meter {
+    /// When the first sample began.
+    begin: Tick,
     /// Ticks in a sample.
     sample: Tick,
     /// Numbers of samples with the ticks busy in each, ascending; those without any are left out.
@@ -16,15 +19,22 @@ pub struct Meter {
 impl Meter {
     #[must_use]
     pub fn new(sample: Tick) -> Self {
-        Self { sample: sample.max(1), busy: VecDeque::new() }
+        Self { begin: 0, sample: sample.max(1), busy: VecDeque::new() }
+    }
+
+    /// Samples begin anew, busy until `until` as far as is known. What was in the one under way counts in none.
+    pub fn restart(&mut self, now: Tick, until: Tick) {
+        self.busy.clear();
+        self.begin = now;
+        self.add(now, until.saturating_sub(now));
     }
 
     /// Busy for `span` ticks from `start` on, which is not before the end of the span before.
     pub fn add(&mut self, start: Tick, span: Tick) {
         let (mut at, end) = (start, start.saturating_add(span));
         while at < end {
-            let number = at / self.sample;
-            let stop = end.min((number + 1).saturating_mul(self.sample));
+            let number = at.saturating_sub(self.begin) / self.sample;
+            let stop = end.min(self.begin.saturating_add((number + 1).saturating_mul(self.sample)));
             match self.busy.back_mut() {
                 Some((last, ticks)) if *last == number => *ticks += stop - at,
                 _ => self.busy.push_back((number, stop - at)),
@@ -33,8 +43,9 @@ impl Meter {
         }
     }
 
-    /// Ends the sample of this number, and those before it: the percentage of it that was busy, rounded down.
-    pub fn close(&mut self, number: u64) -> u32 {
+    /// Closes the sample that ends at `end`, and those before it: the percentage of it that was busy, rounded down.
+    pub fn close(&mut self, end: Tick) -> u32 {
+        let number = (end.saturating_sub(self.begin) / self.sample).saturating_sub(1);
         let mut ticks = 0;
         while let Some((first, busy)) = self.busy.front().copied().filter(|(first, _)| *first <= number) {
             ticks = if first == number { busy } else { 0 };
@@ -59,10 +70,10 @@ mod tests {
         let mut meter = Meter::new(100);
         meter.add(10, 20);
         meter.add(90, 230);
-        assert_eq!([0, 1, 2, 3].map(|number| meter.close(number)), [30, 100, 100, 20]);
+        assert_eq!([100, 200, 300, 400].map(|end| meter.close(end)), [30, 100, 100, 20]);
         assert!(meter.is_idle());
         meter.add(1_000_090, 5);
-        assert_eq!([meter.close(10_000), meter.close(10_001)], [5, 0]);
+        assert_eq!([meter.close(1_000_100), meter.close(1_000_200)], [5, 0]);
     }
 
     #[test]
@@ -70,6 +81,17 @@ mod tests {
         let mut meter = Meter::new(100);
         meter.add(0, 50);
         meter.add(100, 100);
-        assert_eq!(meter.close(1), 100);
+        assert_eq!(meter.close(200), 100);
+    }
+
+    #[test]
+    fn samples_that_begin_anew_know_only_what_is_still_to_come() {
+        let mut meter = Meter::new(100);
+        meter.add(0, 130);
+        meter.restart(120, 130);
+        meter.add(210, 40);
+        assert_eq!([220, 320].map(|end| meter.close(end)), [20, 30]);
+        meter.restart(400, 350);
+        assert!(meter.is_idle());
     }
 }

@@ -160,7 +160,7 @@ fn a_lane_quiesces_turns_and_is_there_in_this_order() {
 }
 
 #[test]
-fn what_was_on_a_lane_when_it_quiesces_leaves_before_it_turns() {
+fn what_was_on_a_lane_when_it_quiesces_arrives_before_it_turns() {
     let mut machine = performing(MACHINE, &["network.balancer.sample=100"], mixed(1));
     let mut records = Records::listening();
     let mut seen = false;
@@ -176,7 +176,7 @@ fn what_was_on_a_lane_when_it_quiesces_leaves_before_it_turns() {
                     continue;
                 };
                 seen |= losing.free_at() > machine.now;
-                assert!(turning.until >= losing.free_at());
+                assert!(turning.until >= losing.clear_at());
             }
         }
     }
