@@ -196,8 +196,8 @@ pub struct GpuMemoryFile {
     pub mshrs: Option<At<u64>>,
     /// Messages that one directory, or one partition of a memory without, takes in a core cycle, 1 to 16. Default: 1.
     pub ports: Option<At<u64>>,
-    /// The stacked DRAM. Default: 8 banks, 2 KiB rows, 12 ns each for column, activate and precharge, 38.4 GB/s, rows always
-    /// reopened.
+    /// The stacked DRAM. Default: 8 banks, 2 KiB rows, 12 ns each for column, activate and precharge, 38.4 GB/s, rows
+    /// reopened as `always_reopen` says.
     pub dram: Option<DramFile>,
 }
 
@@ -239,7 +239,7 @@ pub struct DramFile {
     pub bus: Option<At<Size>>,
     /// Bytes that an access moves at least, a power of two from 1 B to 4 KiB. Default: "1 B".
     pub access: Option<At<Size>>,
-    /// Every access closes the row and opens its own (UMH, section 5.4). Default: true of the memory of a GPU, false of the host's.
+    /// Every access closes the row and opens its own (UMH, section 5.4, of an SMD). Default: true of GPU memory with home = "smd", false of others.
     pub always_reopen: Option<bool>,
     /// How the controller orders its requests. Default: "in-order".
     pub scheduler: Option<DramScheduler>,

@@ -197,7 +197,8 @@ impl Build<'_> {
         let secondary = check.power(key, file.secondary_block.as_ref(), 4 * KIB, 64..=16 * KIB)?;
         let size = check.size("gpu.memory.size", file.size.as_ref(), GIB, 64..=MEMORY)?;
         let dram = file.dram.clone().unwrap_or_default();
-        let dram = self.dram("gpu.memory.dram", &dram, (8, 2 * KIB, 12_000, 38_400_000_000, true))?;
+        let dram =
+            self.dram("gpu.memory.dram", &dram, (8, 2 * KIB, 12_000, 38_400_000_000, home == GpuHome::Smd))?;
         let ways = if home == GpuHome::Cache {
             self.rows(&size, file.ways.as_ref(), &dram)?
         } else {
