@@ -1,10 +1,15 @@
-//! How far long work is, on one line of a terminal's standard error.
+//! How far long work is: on one line of a terminal, or now and then on a line of its own of another standard error.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use super::exit::say;
+
 /// Work shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The same where every line stays, as in the log of a cluster, and the time between two of these.
+const LOGGED: Duration = Duration::from_secs(60);
 
 /// Time between two lines.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -12,8 +17,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// A line of progress.
 #[derive(Debug)]
 pub struct Progress {
-    /// Whether anybody sees it.
-    seen: bool,
+    /// Whether a line can be taken away again.
+    is_terminal: bool,
     begun: Instant,
     next: Instant,
     shown: bool,
@@ -34,7 +39,9 @@ impl Progress {
     #[must_use]
     pub fn start() -> Self {
         let begun = Instant::now();
-        Self { seen: io::stderr().is_terminal(), begun, next: begun + PATIENCE, shown: false }
+        let is_terminal = io::stderr().is_terminal();
+        let patience = if is_terminal { PATIENCE } else { LOGGED };
+        Self { is_terminal, begun, next: begun + patience, shown: false }
     }
 
     /// Shows `text` if it is time to.
@@ -51,7 +58,12 @@ impl Progress {
     }
 
     fn show(&mut self, text: impl FnOnce(&Self) -> String) {
-        if !self.seen || Instant::now() < self.next {
+        if Instant::now() < self.next {
+            return;
+        }
+        if !self.is_terminal {
+            say(text(self));
+            self.next = Instant::now() + LOGGED;
             return;
         }
         let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));

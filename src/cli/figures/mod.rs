@@ -18,7 +18,7 @@ use crate::report::figures::effort::Effort;
 use crate::report::figures::figure::Row;
 use crate::report::figures::registry;
 use crate::report::figures::{self, markdown, text};
-use runs::Runs;
+use runs::{Found, Runs};
 
 /// What stands below the help: examples, the ids, the JSON, the statuses.
 fn after_help() -> String {
@@ -38,8 +38,8 @@ fn after_help() -> String {
          Figures: {ids}.\n\n\
          JSON: a list of {{id, claim, paper[], ours[], unit, holds, scale, note}}; holds is null where nothing is \
          measured, and the note says what is missing; ours has null for a number of a claim that is not \
-         measured.\n\n\
-         Exit status: 0 also if figures are missed; 2 wrong input; 130 interrupted (what is done stays in --to; \
+         measured, or that there is none of: the note says so.\n\n\
+         Exit status: 0 also if figures are missed; 1 --merge without --to lacks results; 2 wrong input; 130 interrupted (what is done stays in --to; \
          the figures that it suffices for are printed, and the others as not measured)."
     )
 }
@@ -72,7 +72,7 @@ pub struct Figures {
     #[arg(long, value_name = "PART", value_parser = shard, requires = "to")]
     shard: Option<Shard>,
 
-    /// Take results from these files, too, such as those of other shards
+    /// Take results from these files, too, such as those of other shards; without --to nothing is run
     #[arg(long, value_name = "FILE", num_args = 1..)]
     merge: Vec<PathBuf>,
 
@@ -96,13 +96,19 @@ impl Figures {
         interrupt.heed();
         let kept = destination::file(self.to.as_deref());
         let runs = Runs { effort, to: kept, shard: self.shard, merge: &self.merge, jobs: self.jobs };
-        let results = runs.carry_out(&figures, &interrupt)?;
-        let status = if interrupt.is_raised() { Status::Interrupted } else { Status::Held };
+        let Found { results, missing } = runs.carry_out(&figures, &interrupt)?;
+        let status = if interrupt.is_raised() {
+            Status::Interrupted
+        } else if missing > 0 && runs.takes_only() {
+            Status::Failed
+        } else {
+            Status::Held
+        };
         if self.shard.is_some() {
             return Ok(status);
         }
         let rows: Vec<_> = figures.iter().map(|figure| figure.row(effort, &results)).collect();
-        if let Some(folder) = self.svg.as_ref().filter(|_| status == Status::Held) {
+        if let Some(folder) = self.svg.as_ref().filter(|_| status != Status::Interrupted) {
             charts(folder, &rows)?;
         }
         let mut output = Output::standard();

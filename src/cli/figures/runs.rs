@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::exit::{Trouble, say};
 use crate::cli::interrupt::Interrupt;
-use crate::cli::journal::{Header, Journal};
+use crate::cli::journal::{self, Header, Journal};
 use crate::cli::pool;
 use crate::cli::shard::Shard;
 use crate::diagnostic::{Diagnostic, Result};
@@ -28,6 +28,13 @@ pub struct Runs<'a> {
     /// Files with results of other machines.
     pub merge: &'a [PathBuf],
     pub jobs: Option<usize>,
+}
+
+/// What the runs gave, and how many are not done.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub results: Results,
+    pub missing: usize,
 }
 
 /// A run with its key.
@@ -58,20 +65,25 @@ impl Runs<'_> {
         &self,
         figures: &[&'static Figure],
         interrupt: &Interrupt,
-    ) -> std::result::Result<Results, Trouble> {
+    ) -> std::result::Result<Found, Trouble> {
         let others: Vec<Journal> =
             self.merge.iter().map(|path| Journal::read(path)).collect::<std::result::Result<_, _>>()?;
         let needed: BTreeSet<Experiment> =
             figures.iter().flat_map(|figure| (figure.experiments)(self.effort)).collect();
-        let Some(points) = self.points(needed, interrupt)? else { return Ok(Results::default()) };
-        let header =
-            Header::of("figures", points.iter().map(|point| (point.key.clone(), name(&point.experiment))));
+        let Some(points) = self.points(needed, interrupt)? else { return Ok(Found::default()) };
+        let header = Header::of(
+            journal::FIGURES,
+            points.iter().map(|point| (point.key.clone(), name(&point.experiment))),
+        );
         let mut journal = Journal::resume_among_others(self.to, header)?;
         take_others(others, &points, &mut journal)?;
         let before = done(&journal, &points);
         let mine = |number: &usize| self.shard.is_none_or(|shard| shard.has(*number));
-        let left: Vec<usize> =
-            (0..points.len()).filter(|number| !before.contains(number)).filter(mine).collect();
+        let left: Vec<usize> = if self.takes_only() {
+            Vec::new()
+        } else {
+            (0..points.len()).filter(|number| !before.contains(number)).filter(mine).collect()
+        };
         if !before.is_empty() {
             say(format_args!("{} of {} runs were done already", before.len(), points.len()));
         }
@@ -81,9 +93,16 @@ impl Runs<'_> {
         }
         let ended = done(&journal, &points).len();
         if ended < points.len() {
-            say(format_args!("{ended} of {} runs are done", points.len()));
+            let hint =
+                if self.takes_only() { "; with --to FILE the others are run, and kept there" } else { "" };
+            say(format_args!("{ended} of {} runs are done{hint}", points.len()));
         }
-        collect(&points, &mut journal)
+        Ok(Found { results: collect(&points, &mut journal)?, missing: points.len() - ended })
+    }
+
+    /// Results are put together, and nothing is run: what that gave would be kept nowhere.
+    pub fn takes_only(&self) -> bool {
+        self.to.is_none() && !self.merge.is_empty()
     }
 
     /// Each run once; nothing after an interrupt. What a run is known by takes reading its scenario, which may be large.

@@ -17,6 +17,9 @@ use crate::diagnostic::{Diagnostic, Source, claim};
 pub use header::Header;
 use scan::{CHECK, Scanned, cannot, scan, sealed};
 
+/// What results of figures are called, where those of a sweep have its title.
+pub const FIGURES: &str = "figures";
+
 /// A file of results.
 #[derive(Debug)]
 pub struct Journal {

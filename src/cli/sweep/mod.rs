@@ -122,7 +122,12 @@ impl Sweep {
 
     fn put_together(&self) -> Ended {
         let inputs: Result<Vec<_>, _> = self.merge.iter().map(|path| Journal::read(path)).collect();
-        let mut merged = journal::merge(destination::file(self.to.as_deref()), &mut inputs?)?;
+        let mut inputs = inputs?;
+        if let Some(other) = inputs.iter().find(|input| input.header.title() == journal::FIGURES) {
+            let error = Diagnostic::new(format!("{} has results of figures", other.name));
+            return Err(error.expected("files that umscope sweep --to has written").into());
+        }
+        let mut merged = journal::merge(destination::file(self.to.as_deref()), &mut inputs)?;
         let missing = merged.missing();
         for &point in &missing {
             say(format_args!("missing: point {point}, {}", merged.header.name(point)));

@@ -67,6 +67,18 @@ fn runs_are_kept_go_on_and_are_merged_from_shards() {
     assert_eq!(merged.stdout, call(&figure).stdout);
     let page = call(&[&figure[..], &["--to", &all, "--format", "markdown"]].concat());
     assert!(page.stdout.contains("### UMH") && page.stdout.contains("| umh-fw |"), "{}", page.stdout);
+    // Nothing is run whose result would be kept nowhere, and no shard passes for the whole.
+    let half = call(&[&figure[..], &["--merge", &one]].concat());
+    assert!(half.code == Some(1) && half.stdout.contains("a run is missing"), "{half:?}");
+    assert!(
+        half.stderr.contains("2 of 4 runs are done; with --to FILE the others are run"),
+        "{}",
+        half.stderr
+    );
+    let halves = call(&[&figure[..], &["--merge", &one, &two]].concat());
+    assert_eq!((halves.code, &halves.stdout), (Some(0), &merged.stdout));
+    let sweep = call(&["sweep", "--merge", &one]);
+    assert!(sweep.code == Some(2) && sweep.stderr.contains("has results of figures"), "{sweep:?}");
     // Torn in the last line: that run is done again, with the same result.
     let whole = fs::read_to_string(&all).unwrap();
     fs::write(&all, &whole[..whole.len() - 20]).unwrap();
