@@ -111,7 +111,7 @@ pub struct Explore {
     #[arg(long)]
     no_symmetry: bool,
 
-    /// Stop once so many states were found (with --hold, runs)
+    /// Stop once so many states were found (with --hold, after the first so many runs, which are made one after another)
     #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
     max_states: Option<u64>,
 

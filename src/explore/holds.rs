@@ -180,6 +180,10 @@ pub fn explore(begun: &Subject, limits: Limits, mut go_on: impl FnMut(Counts) ->
     let (length, cycles) = ended.first().copied().unwrap_or_default();
     search.durations = durations(cycles);
     search.longest = length.saturating_mul(LONGEST).saturating_add(ALLOWANCE);
+    // Which runs are among the first so many does not depend on which thread is faster.
+    if limits.runs < u64::MAX {
+        search.limits.threads = 1;
+    }
     let mut level = 1;
     while level <= limits.holds && search.lock().is_none() && !search.is_stopped() {
         let first = if limits.random.is_some() { limits.holds } else { level };
