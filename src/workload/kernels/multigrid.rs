@@ -9,7 +9,8 @@
 //! - `interpolation`: a thread for each cell of the finer grid: loads the coarser x above it, loads and stores its own.
 //!
 //! An F-cycle begins on the coarsest grid and makes a V-cycle from each finer one: many small launches, then fewer and larger ones, each
-//! four in a row before and after going down (two smoothings, a residual, a restriction; an interpolation, two smoothings). Levels smaller than
+//! four in a row before and after going down (two smoothings, a residual, a restriction; an interpolation, two smoothings). A grid with an odd
+//! edge is not made coarser; where data shrink, the finest is the cube nearest to what is left that gives all grids. Levels smaller than
 //! `host_below` are smoothed by the CPU, as in HPGMG with unified memory; there the restriction and the interpolation stay on the GPU.
 
 use std::sync::Arc;
@@ -99,7 +100,7 @@ struct Grids {
 
 fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let edge = values.integer("edge")?;
-    let mut cells = Volume { edges: Scale::read(values)?.volume([edge; 3]) };
+    let mut cells = Volume { edges: [Scale::read(values)?.coarsened_edge(edge); 3] };
     common::multiple(values, "edge", cells.cells(), 1)?;
     let finest = cells.edges[0];
     let mut volumes = vec![cells];
@@ -385,6 +386,16 @@ mod tests {
         }
         expected.extend([interpolation.launch(), there, back]);
         assert!(build("v", 0).iter().map(did).eq(expected));
+    }
+
+    #[test]
+    fn phases_remain_where_data_shrink() {
+        let launches = |scale: i64| {
+            let given = with(&[("edge", 272), ("scale", scale)], &[]);
+            super::super::build("multigrid", &given).unwrap().len()
+        };
+        // A V-cycle from each of the grids 272 to 17, 64 to 4, 56 to 7, 28 to 7.
+        assert_eq!([1, 64, 128, 1024].map(launches), [114, 114, 77, 47]);
     }
 
     #[test]
