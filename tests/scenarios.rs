@@ -166,6 +166,7 @@ const CHANGES: &[(&str, &[Change])] = &[
         "numa/slow-sampler",
         &[Text("sample=20000\"", "sample=2000\""), Set(&["network.balancer.policy=static"])],
     ),
+    ("numa/stream-beside", &[Set(&["gpu.numa.l2=shared"]), Set(&["gpu.numa.l2=static"])]),
     ("numa/ways-instead", &[Set(&["gpu.numa.l2=static"]), Set(&["gpu.numa.sample=100000"])]),
     ("paging/blocking", &[Set(&["gpu.paging.faults=replay"])]),
     ("paging/fifth-fault", &[Set(&["gpu.paging.far_faults=8"])]),

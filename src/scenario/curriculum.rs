@@ -70,6 +70,7 @@ const LESSONS: [(&str, &[&str]); 7] = [
             "fast-sampler",
             "both-saturated",
             "ways-instead",
+            "stream-beside",
             "lazy-eviction",
             "local-phase",
             "pages-come",
