@@ -56,13 +56,13 @@ waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoi
 it, null where none was made; ended tells that it stopped), resources[{name, count (of components that have them), utilisation (mean, 0 to 1), busiest, busiest_at, queued_mean_cycles}] (what accesses compete for, \
 the busiest first: ports, buses and banks of memories, links, crossbars, page walkers, SIMD units; then MSHRs, which hold who waits), waits (with --waits, \
 of the accesses that did not end at once: accesses, cycles, max_cycles, sums[{for (as info latency names it), cycles, share, accesses (that waited for it), \
-places[{at, cycles, accesses}]}]) and stats{flat dotted keys}; null for what is unknown.
+places[{at, cycles, accesses}]}]), tasks{who did each: a launch, a core or unit, or a flush} and stats{flat dotted keys}; null for what is unknown.
 
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1, but coherence_share):
   cycles, events, accesses (issued; access.* has those that were performed), work_cycles (until all is at rest, replies to the last access and what is copied back included; where a prefetcher may bring pages later, until the last task ended), violations (checks that \
 failed)
   warp_cycles.STATE, warp_share.STATE   of all warp slots, GPUn.* of a GPU (host.* of the cores), and warp_cycles of \
-each unit; STATE: none ready running (computes) memory mshr_full link_full barrier fence translation far_fault protection_fault simd_full done. Shares are of the time with work, \
+each unit; STATE: none ready running (computes) memory mshr_full link_full barrier fence translation far_fault protection_fault tlb_blocked simd_full done. Shares are of the time with work, \
 without none and done. Of compute units with fewer SIMD units than wavefronts: UNIT.simd_utilisation, UNIT.simd_queued_mean_cycles (that a warp waited for one)
   access.LEVEL.count, .share, .mean_cycles, .time_share, .merged, .probed   by the farthest place that got a request \
 of an access: l1 (a hit), joined (a miss under way in its L1), l2, llc, client (the CPU-side \
@@ -203,6 +203,7 @@ impl Run {
             machine,
             set: work.scenario.set_beside(&work.options),
             seed,
+            tasks: report::tasks(runner.machine()),
             statistics: runner.machine().statistics(),
             resources: runner.machine().resources(),
             waits: seen.spent.map(|spent| spent.waits(begun.components())),

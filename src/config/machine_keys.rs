@@ -194,10 +194,10 @@ impl Keys {
         }
         if let Some(tlb) = spec.tlb {
             self.put("gpu.read_only.tlb", tlb);
-            self.put("gpu.read_only.tlb_latency", spec.tlb_latency);
-            self.put("gpu.read_only.walkers", spec.walkers);
-            self.text("gpu.read_only.walk", &spec.walk);
         }
+        self.put("gpu.read_only.tlb_latency", spec.tlb_latency);
+        self.put("gpu.read_only.walkers", spec.walkers);
+        self.text("gpu.read_only.walk", &spec.walk);
     }
 
     fn numa(&mut self, spec: &NumaSpec) {
@@ -291,12 +291,25 @@ mod tests {
     use crate::config::{self, Kind};
     use crate::diagnostic::Source;
 
+    fn file(spec: &MachineSpec) -> String {
+        let lines: Vec<String> = keys(spec).iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+        lines.concat()
+    }
+
+    #[test]
+    fn keys_that_matter_without_others_are_there() {
+        let spec = config::load_machine("tiny/selective-readonly", None).unwrap();
+        let text = file(&spec).replace("walk = \"500 ns\"", "walk = \"20 us\"");
+        let slower = config::machine_from_toml(&Source::new("slower", text)).unwrap();
+        assert_ne!(slower, spec);
+        assert_eq!(config::machine_from_toml(&Source::new("again", file(&slower))).unwrap(), slower);
+    }
+
     #[test]
     fn a_file_with_all_keys_of_a_machine_is_that_machine() {
         for entry in config::list(Kind::Machine) {
             let spec = config::load_machine(&entry.name, None).unwrap();
-            let lines: Vec<_> = keys(&spec).iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
-            let again = config::machine_from_toml(&Source::new("again", lines.concat()));
+            let again = config::machine_from_toml(&Source::new("again", file(&spec)));
             assert_eq!(
                 again.unwrap_or_else(|error| panic!("{}: {error}", entry.name)),
                 spec,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::subject::Subject;
 use crate::diagnostic::Diagnostic;
-use crate::machine::{Machine, Planned, StepOutcome, TaskView, Violation};
+use crate::machine::{Machine, Planned, StepOutcome, TaskView, TaskWork, Violation};
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, ComponentKind, Components};
@@ -126,7 +126,14 @@ impl Subject for Toy {
         Box::new(self.clone())
     }
     fn tasks(&self) -> Vec<TaskView> {
-        vec![TaskView { id: "toy".into(), started: Some(0), ended: None, result: None, flushing: 0 }]
+        vec![TaskView {
+            id: "toy".into(),
+            work: TaskWork::Access,
+            started: Some(0),
+            ended: None,
+            result: None,
+            flushing: 0,
+        }]
     }
     fn table(&self, _node: ComponentId) -> Option<&Arc<Table>> {
         None

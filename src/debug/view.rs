@@ -38,6 +38,7 @@ impl Session {
     pub fn info(&self) -> Info {
         let table = || self.table().map_or_else(String::new, |table| table.name.clone());
         let protocol = self.machine().machine().map_or_else(table, |machine| machine.spec().protocol_names());
+        let components = self.machine().components();
         Info {
             scenario: self.name.clone(),
             title: self.title.clone(),
@@ -46,7 +47,8 @@ impl Session {
             has_story: self.maker.as_ref().is_some_and(|maker| !maker.scenario.file().says.is_empty()),
             machine: self.about.clone(),
             protocol,
-            components: Arc::new(self.machine().components().clone()),
+            has_tlbs: components.iter().any(|(id, _)| self.machine().tlb(id).is_some()),
+            components: Arc::new(components.clone()),
             commands: command::ALL.iter().map(command_info).collect(),
             next: curriculum::next(&self.name),
         }

@@ -119,7 +119,7 @@ fn prefetches(gpu: &GpuSpec) -> Option<Prefetcher> {
     gpu.paging.as_ref().map(|paging| paging.prefetch)
 }
 
-/// Whether two ways of paging differ in more than what only the driver looks at.
+/// Whether two ways of paging differ in more than what only the driver looks at, and how many faults are borne.
 fn differs_below_the_driver(own: &PagingSpec, new: &PagingSpec) -> bool {
     let as_new = PagingSpec {
         service: new.service,
@@ -127,6 +127,8 @@ fn differs_below_the_driver(own: &PagingSpec, new: &PagingSpec) -> bool {
         prefetch: new.prefetch,
         prefetch_when_full: new.prefetch_when_full,
         evict: new.evict,
+        faults: new.faults,
+        far_faults: new.far_faults,
         ..own.clone()
     };
     as_new != *new
@@ -160,4 +162,50 @@ fn differs(own: &Node, new: &Node) -> Option<String> {
         return Some(format!("other states under {} than under {}", b.table.name, a.table.name));
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::machine::sample::{performing, program};
+    use crate::machine::{Change, Machine, Planned};
+    use crate::model::access::AccessKind::{Load, Store};
+    use crate::model::inspect::Inspect;
+
+    const MODES: [&[&str]; 2] =
+        [&["gpu.paging.faults=block"], &["gpu.paging.faults=replay", "gpu.paging.far_faults=2"]];
+
+    /// Five warps that want eight pages of four.
+    fn faulting(set: &[&str]) -> Machine {
+        let work = [
+            program("gpu0.cu0", Load, &[0x1000, 0x2000]),
+            program("gpu0.cu0", Store, &[0x3000, 0x1040]),
+            program("gpu0.cu0", Load, &[0x4000]),
+            program("gpu0.cu1", Store, &[0x5000, 0x2040]),
+            program("gpu0.cu1", Load, &[0x6000, 0x7000, 0x8000]),
+        ];
+        performing("tiny/paged-1gpu", set, work.to_vec())
+    }
+
+    #[test]
+    fn faults_that_block_and_faults_that_are_replayed_change_places_under_way() {
+        for (own, other) in [(0, 1), (1, 0)] {
+            let mut usual = faulting(MODES[own]);
+            usual.run_until(u64::MAX);
+            let mut times = std::collections::BTreeSet::new();
+            for event in 0..usual.event() {
+                let mut machine = faulting(MODES[own]);
+                let change = Change::Adopt(Arc::new(faulting(MODES[other])));
+                machine.plan(Arc::from([Planned { event, text: "faults".into(), change }]));
+                machine.run_until(u64::MAX);
+                assert!(machine.is_finished() && machine.violations().is_empty(), "after event {event}");
+                times.insert(machine.tick());
+            }
+            let mut changed = faulting(MODES[other]);
+            changed.run_until(u64::MAX);
+            assert!(times.contains(&changed.tick()), "changed before anything has happened");
+            assert!(times.len() > 2, "a change in the midst of it makes a difference");
+        }
+    }
 }

@@ -475,3 +475,29 @@ impl Inspect for Machine {
         self.all_statistics()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::sample::working;
+    use crate::model::access::AccessKind::Load;
+    use crate::model::inspect::Inspect;
+
+    #[test]
+    fn of_a_cache_with_many_sets_those_that_hold_something_are_told() {
+        // Sets 1, 4 and 6 of eight.
+        let work = [("gpu0.cu0", Load, vec![0x1040, 0x1100, 0x1180])];
+        let mut machine = working("tiny/umh-1gpu", &["gpu.l1.size=1 KiB"], &work);
+        let l1 = machine.components().find("gpu0.cu0.l1").unwrap();
+        machine.run_until(u64::MAX);
+        let told = |most: u32| {
+            let view = machine.cache(l1, most).unwrap();
+            assert_eq!(view.lines.len(), view.told.len() * view.ways as usize);
+            (view.told, view.holds_more, view.lines.iter().flatten().count())
+        };
+        assert_eq!(told(8), ((0..8).collect(), false, 3));
+        assert_eq!(told(7), (vec![1, 4, 6], false, 3));
+        assert_eq!(told(3), (vec![1, 4, 6], false, 3));
+        assert_eq!(told(2), (vec![1, 4], true, 2));
+        assert_eq!(told(0), (vec![], true, 0));
+    }
+}

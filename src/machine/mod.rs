@@ -96,6 +96,7 @@ use queue::{Event, Queue};
 pub use sizes::Storage;
 use synchronise::{Awaited, Reach};
 use tags::CachedMemories;
+pub use tasks::TaskWork;
 use tasks::Tasks;
 use transactions::{Transaction, Transactions};
 pub use transport::{has_room, lane_network};
@@ -155,6 +156,7 @@ pub enum StepOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskView {
     pub id: Arc<str>,
+    pub work: TaskWork,
     pub started: Option<Tick>,
     pub ended: Option<Tick>,
     /// What its last access read.
@@ -422,7 +424,8 @@ impl Machine {
     pub fn task(&self, id: &str) -> Option<TaskView> {
         if let Some((label, bytes)) = self.tasks.results.get_key_value(id) {
             let result = Some(bytes.clone());
-            return Some(TaskView { id: label.clone(), started: None, ended: None, result, flushing: 0 });
+            let (id, work) = (label.clone(), TaskWork::Access);
+            return Some(TaskView { id, work, started: None, ended: None, result, flushing: 0 });
         }
         self.tasks().into_iter().find(|task| &*task.id == id)
     }
@@ -430,9 +433,10 @@ impl Machine {
     /// All tasks, in the order of the workload.
     #[must_use]
     pub fn tasks(&self) -> Vec<TaskView> {
-        let states = self.tasks.states.iter();
-        let view = |(task, state): (&crate::workload::Task, &tasks::TaskState)| TaskView {
+        let states = self.tasks.states.iter().enumerate();
+        let view = |(task, (index, state)): (&crate::workload::Task, (usize, &tasks::TaskState))| TaskView {
             id: task.id.clone(),
+            work: TaskWork::of(&task.what, self.tasks.launch_of(index)),
             started: state.started,
             ended: state.ended,
             result: state.result.clone(),

@@ -153,6 +153,7 @@ impl Paging {
     /// Takes over how the drivers of `other` work.
     pub(super) fn adopt(&mut self, other: &Self) {
         for (own, new) in self.gpus.iter_mut().zip(&other.gpus) {
+            own.gmmu.adopt(&new.gmmu);
             if let (Some(own), Some(new)) = (own.driver.as_mut(), new.driver.as_ref()) {
                 own.adopt(new.config());
             }

@@ -8,9 +8,60 @@ use smallvec::SmallVec;
 
 use crate::model::access::Bytes;
 use crate::model::operation::Operation;
+use crate::model::text::plural;
 use crate::model::time::{EventNumber, Tick};
 use crate::parts::agent::Work;
 use crate::workload::{Task, TaskKind, Workload};
+
+/// Who does a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskWork {
+    /// The launch of a kernel, by its number from 0.
+    Launch {
+        number: u32,
+        kernel: Arc<str>,
+        blocks: u64,
+    },
+    /// Instructions of this compute unit or core.
+    Program(Arc<str>),
+    Flush,
+    /// A labelled access, which is none by itself.
+    Access,
+}
+
+impl TaskWork {
+    pub(super) fn of(what: &TaskKind, number: u32) -> Self {
+        match what {
+            TaskKind::Kernel(kernel) => {
+                Self::Launch { number, kernel: kernel.name().into(), blocks: kernel.blocks() }
+            }
+            TaskKind::Program { agent, .. } => Self::Program(agent.as_str().into()),
+            TaskKind::Flush { .. } => Self::Flush,
+        }
+    }
+
+    /// In few letters.
+    #[must_use]
+    pub fn short(&self) -> Cow<'_, str> {
+        match self {
+            Self::Launch { number, .. } => format!("launch {number}").into(),
+            Self::Program(agent) => Cow::Borrowed(agent),
+            Self::Flush => "flush".into(),
+            Self::Access => "access".into(),
+        }
+    }
+}
+
+impl std::fmt::Display for TaskWork {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Launch { number, kernel, blocks } => {
+                write!(f, "launch {number} of {kernel}, {}", plural(*blocks, "block"))
+            }
+            other => f.write_str(&other.short()),
+        }
+    }
+}
 
 /// One task's progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -121,7 +121,10 @@ impl Machine {
                     }
                 }
             }
-            WarpState::Translation | WarpState::FarFault | WarpState::ProtectionFault => {
+            WarpState::Translation
+            | WarpState::FarFault
+            | WarpState::ProtectionFault
+            | WarpState::TlbBlocked => {
                 if let Some((to, text)) = self.translation_waits(agent, slot, warp) {
                     wait(to, text, None, None);
                 }

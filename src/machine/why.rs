@@ -107,9 +107,10 @@ impl Machine {
                 vec![link(format!("warp {slot} waits for a SIMD unit: all compute for other warps"))]
             }
             WarpState::Barrier => self.why_barrier(agent, slot, since),
-            WarpState::Translation | WarpState::FarFault | WarpState::ProtectionFault => {
-                self.why_translation(agent, slot)
-            }
+            WarpState::Translation
+            | WarpState::FarFault
+            | WarpState::ProtectionFault
+            | WarpState::TlbBlocked => self.why_translation(agent, slot),
             WarpState::Memory => Vec::new(),
             WarpState::Fence if warp.untranslated().is_some() => self.why_translation(agent, slot),
             WarpState::Fence => self.why_fence(agent, slot, since),

@@ -171,7 +171,11 @@ pub struct CacheView {
     pub sets: u32,
     pub ways: u32,
     pub block: u32,
-    /// Blocks present in the sets asked for, by set and way; `None` for an empty way.
+    /// The sets that are told: all, or of more than were asked for the first that hold anything.
+    pub told: Vec<u32>,
+    /// Whether other sets hold something, too.
+    pub holds_more: bool,
+    /// Blocks in those sets, by set and way; `None` for an empty way.
     pub lines: Vec<Option<CacheLine>>,
     pub hits: u64,
     pub misses: u64,

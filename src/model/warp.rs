@@ -38,6 +38,8 @@ pub enum WarpState {
     ProtectionFault,
     /// Waits for a SIMD unit to compute on: all compute for other warps. It stands here for the same reason.
     SimdFull,
+    /// Waits for a TLB that takes nothing while faults of others are pending.
+    TlbBlocked,
 }
 
 impl WarpState {
@@ -52,7 +54,7 @@ impl WarpState {
         counts
     }
 
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::None,
         Self::Ready,
         Self::Running,
@@ -66,6 +68,7 @@ impl WarpState {
         Self::Done,
         Self::ProtectionFault,
         Self::SimdFull,
+        Self::TlbBlocked,
     ];
 
     #[must_use]
@@ -84,6 +87,7 @@ impl WarpState {
             Self::Done => "done",
             Self::ProtectionFault => "protection-fault",
             Self::SimdFull => "simd-full",
+            Self::TlbBlocked => "tlb-blocked",
         }
     }
 
@@ -93,10 +97,10 @@ impl WarpState {
         self.is_for_page() || matches!(self, Self::MshrFull | Self::LinkFull)
     }
 
-    /// Whether it waits for a page: for its translation, or for a fault.
+    /// Whether it waits for a page: for its translation, for a fault, or for a TLB that faults block.
     #[must_use]
     pub fn is_for_page(self) -> bool {
-        matches!(self, Self::Translation | Self::FarFault | Self::ProtectionFault)
+        matches!(self, Self::Translation | Self::FarFault | Self::ProtectionFault | Self::TlbBlocked)
     }
 
     /// The letter that stands for it in the warp pane.
@@ -116,6 +120,7 @@ impl WarpState {
             Self::Done => 'd',
             Self::ProtectionFault => 'w',
             Self::SimdFull => 'u',
+            Self::TlbBlocked => 'o',
         }
     }
 }

@@ -107,6 +107,11 @@ impl Tlb {
         }
     }
 
+    /// Has from here on as many ports, bears and counts as many faults as another; it holds as many translations as ever.
+    pub fn adopt(&mut self, other: &Self) {
+        self.config = TlbConfig { entries: self.config.entries, ..other.config };
+    }
+
     /// Looks a page up for an access, which its permission allows or not.
     pub fn look(&mut self, page: Page, (writes, is_allowed): (bool, bool), since: Since) -> Look {
         if self.nacks > self.config.bears {

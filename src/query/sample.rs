@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::machine::TaskView;
+use crate::machine::{TaskView, TaskWork};
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
@@ -121,7 +121,14 @@ impl Sample {
     pub fn task(&mut self, id: &str, ended: Option<Tick>, result: Option<&[u8]>) {
         self.tasks.retain(|task| &*task.id != id);
         let result = result.map(Bytes::from_slice);
-        self.tasks.push(TaskView { id: id.into(), started: Some(0), ended, result, flushing: 0 });
+        self.tasks.push(TaskView {
+            id: id.into(),
+            work: TaskWork::Access,
+            started: Some(0),
+            ended,
+            result,
+            flushing: 0,
+        });
     }
 
     pub fn record(&self, at: &str, what: What) -> Record {

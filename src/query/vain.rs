@@ -194,7 +194,8 @@ pub fn like_an_address(page: u64, size: u64) -> Option<String> {
 fn page(tree: &Tree<Clause>) -> Option<String> {
     match tree {
         Tree::Test(Clause::Number(Shared::Page(size), Comparison::Is, at)) => {
-            like_an_address(at.to, u64::from(size.0))
+            let size = u64::from(size.0);
+            like_an_address(at.from, size).or_else(|| like_an_address(at.to, size))
         }
         Tree::Test(_) | Tree::Not(_) => None,
         Tree::All(parts) | Tree::Any(parts) => parts.iter().find_map(page),
@@ -304,6 +305,7 @@ mod tests {
             ("tag or way-sample step keep remote 9", "no memory has its tags in DRAM"),
             ("dram tags", "no memory has a controller with a queue"),
             ("transition page 0x3000", "the page of address 0x3000 is page 0x3"),
+            ("transition page 0x2000..0x4fff", "the page of address 0x2000 is page 0x2"),
         ] {
             let told = why(&machine, query).unwrap_or_else(|| panic!("{query} is said to be possible"));
             assert!(told.contains(wanted), "{query}: {told}");
@@ -318,6 +320,7 @@ mod tests {
             "not tag",
             "transition link link.* or message link link.*",
             "transition page 0x3",
+            "transition page 0x3..0x8",
         ] {
             assert_eq!(why(&machine, query), None, "{query}");
         }

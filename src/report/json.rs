@@ -38,6 +38,7 @@ pub fn run(run: &Run) -> Value {
         "stopped_at": run.stopped_at.as_ref().and_then(|stopped| stopped.json.clone()),
         "waits": run.waits.as_ref().map(waits),
         "resources": run.resources.iter().map(resource).collect::<Value>(),
+        "tasks": run.tasks.iter().map(|(id, work)| (id.to_string(), json!(work.to_string()))).collect::<Map<_, _>>(),
         "stats": statistics(&run.statistics),
     })
 }

@@ -16,8 +16,11 @@ pub mod sizes;
 pub mod summary;
 pub mod xml;
 
+use std::sync::Arc;
+
 use crate::debug::diagnosis::Diagnosis;
 use crate::debug::latency::Waits;
+use crate::machine::{Machine, TaskWork};
 use crate::model::resource::ResourceView;
 use crate::scenario::{Ended, Report};
 
@@ -36,6 +39,8 @@ pub struct Run {
     pub diagnosis: Option<Diagnosis>,
     /// The record at which it was stopped, if it was.
     pub stopped_at: Option<Stopped>,
+    /// Who did each of its tasks.
+    pub tasks: Vec<(Arc<str>, TaskWork)>,
     /// Flat dotted keys.
     pub statistics: Vec<(String, f64)>,
     /// What accesses competed for, the busiest first.
@@ -48,6 +53,12 @@ pub struct Run {
     pub prepare_seconds: f64,
     /// Most memory that the process ever had, where the system tells.
     pub peak_memory_bytes: Option<u64>,
+}
+
+/// Who does each task of a machine.
+#[must_use]
+pub fn tasks(machine: &Machine) -> Vec<(Arc<str>, TaskWork)> {
+    machine.tasks().into_iter().map(|task| (task.id, task.work)).collect()
 }
 
 /// How a run ended, in a word.

@@ -61,7 +61,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
     text.push('\n');
     let tables = [
         warps::table(machine, &values),
-        tasks::table(&values),
+        tasks::table(&run.tasks, &values),
         accesses::by_level(&values),
         accesses::by_class(&values),
         waits::table(run.waits.as_ref()),

@@ -76,7 +76,7 @@ const SIGNS: [(&str, &str); 10] = [
     ),
     (
         "caches",
-        "a letter for each way, │ between sets; 128x4x64 B: sets, ways, bytes of a block; ev evicted, wb written back\n\
+        "a letter for each way, │ between sets, and before them the number of each where only those with blocks are shown; 128x4x64 B: sets, ways, bytes of a block; ev evicted, wb written back\n\
          found 12/40, 1 false: 3.4 %: what of the looks into a remote directory found its line, and how many of those for lines \
          that the CPU never had did",
     ),

@@ -217,6 +217,7 @@ impl Sample {
             has_story: true,
             machine: "2 GPUs · PCIe 16 GB/s".into(),
             protocol: "nmoesi".into(),
+            has_tlbs: false,
             components: self.components.clone(),
             commands: vec![
                 command("step", "step [N]", "one event forward, or N"),
@@ -497,12 +498,15 @@ impl Inspect for Sample {
         if let Some(state) = self.block(node, BLOCK).and_then(|view| view.state) {
             lines[0] = Some(CacheLine { block: BLOCK, state, remote: false });
         }
-        lines.truncate(most.min(sets) as usize * ways as usize);
+        let told: Vec<u32> = (0..most.min(sets)).collect();
+        lines.truncate(told.len() * ways as usize);
         Some(CacheView {
             node,
             sets,
             ways,
             block: 64,
+            told,
+            holds_more: false,
             lines,
             hits: 3,
             misses: 1,

@@ -21,6 +21,8 @@ pub struct Info {
     /// One line about the machine (`2 GPUs, 1 core, PCIe 16 GB/s`).
     pub machine: String,
     pub protocol: String,
+    /// Whether warps can wait for translations and faults.
+    pub has_tlbs: bool,
     pub components: Arc<Components>,
     /// The command table, for help and completion.
     pub commands: Vec<CommandInfo>,

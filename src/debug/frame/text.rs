@@ -426,6 +426,7 @@ fn warp_state(state: WarpState) -> &'static str {
         WarpState::FarFault => "waits for a page",
         WarpState::ProtectionFault => "waits until a page may be written",
         WarpState::SimdFull => "waits for a SIMD unit",
+        WarpState::TlbBlocked => "waits for a TLB that faults of others block",
         WarpState::Done => "has no work left at the moment",
     }
 }

@@ -81,6 +81,7 @@ pub enum Sort {
     Translation,
     FarFault,
     ProtectionFault,
+    TlbBlocked,
     Issue,
     Links,
     LinkQueues,
@@ -93,10 +94,11 @@ pub enum Sort {
 }
 
 impl Sort {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Translation,
         Self::FarFault,
         Self::ProtectionFault,
+        Self::TlbBlocked,
         Self::Issue,
         Self::Links,
         Self::LinkQueues,
@@ -114,6 +116,7 @@ impl Sort {
             Self::Translation => "translation",
             Self::FarFault => "far-fault",
             Self::ProtectionFault => "protection-fault",
+            Self::TlbBlocked => "tlb-blocked",
             Self::Issue => "issue",
             Self::Links => "on links",
             Self::LinkQueues => "waiting for links",
@@ -152,6 +155,7 @@ impl Leg {
             Awaited::Turn { why: Turn::Purge | Turn::Block, .. } => Sort::Turns,
             Awaited::Page { .. } | Awaited::Warp(WarpState::FarFault) => Sort::FarFault,
             Awaited::Warp(WarpState::ProtectionFault) => Sort::ProtectionFault,
+            Awaited::Warp(WarpState::TlbBlocked) => Sort::TlbBlocked,
             Awaited::Warp(WarpState::Translation) => Sort::Translation,
             Awaited::Link { .. } | Awaited::Warp(WarpState::LinkFull) => Sort::LinkQueues,
             Awaited::Warp(_) => Sort::Issue,

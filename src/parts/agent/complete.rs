@@ -62,10 +62,10 @@ impl Agent {
             Self::end_instruction(warp, entry, now, told);
         }
         let goes_on = match warp.state {
-            WarpState::Memory | WarpState::Translation | WarpState::FarFault | WarpState::ProtectionFault => {
+            WarpState::Fence => warp.in_flight.is_empty(),
+            state if state == WarpState::Memory || state.is_for_page() => {
                 !warp.must_wait(self.config.outstanding)
             }
-            WarpState::Fence => warp.in_flight.is_empty(),
             _ => false,
         };
         if goes_on {

@@ -179,6 +179,12 @@ impl Agent {
     /// Takes over the configuration of another one with as many warps.
     pub fn adopt(&mut self, other: &Self, out: &mut Outbox) {
         self.config = other.config;
+        if let Some((own, new)) = self.tlb.as_mut().zip(other.tlb.as_ref()) {
+            own.adopt(new);
+            // What was blocked may be taken now.
+            self.settle_waiting(out);
+            self.unstall(out);
+        }
         let now = out.tick;
         match (&mut self.simds, other.config.simds) {
             (simds, 0) => {

@@ -107,9 +107,13 @@ impl Agent {
         }
     }
 
-    /// What a warp does that the TLB turns away: it waits for the walk of another access, or for a fault.
+    /// What a warp does that the TLB turns away: it waits for the walk of another access, or until faults of others are over.
     fn blocked_state(&self) -> WarpState {
-        if self.tlb.as_deref().is_some_and(Tlb::only_walks) { WarpState::Translation } else { self.faulted() }
+        if self.tlb.as_deref().is_some_and(Tlb::only_walks) {
+            WarpState::Translation
+        } else {
+            WarpState::TlbBlocked
+        }
     }
 
     /// The page that a warp waits for in a state: that of its own oldest access, or of a miss that blocks its TLB.
@@ -125,7 +129,7 @@ impl Agent {
         misses.find(|miss| walks(miss) == (state == WarpState::Translation)).map(|(page, _)| page)
     }
 
-    /// What a warp does that waits for a fault, or for a TLB that faults block.
+    /// What a warp does that waits for a fault.
     fn faulted(&self) -> WarpState {
         match self.config.fault {
             FaultKind::Far => WarpState::FarFault,
@@ -174,11 +178,9 @@ impl Agent {
     }
 
     /// The states of warps that wait for translations, after those have changed.
-    fn settle_waiting(&mut self, out: &mut Outbox) {
+    pub(super) fn settle_waiting(&mut self, out: &mut Outbox) {
         for slot in 0..self.warps.len() {
-            let faulted = self.faulted();
-            let waits = |warp: &Warp| warp.state == WarpState::Translation || warp.state == faulted;
-            if !self.warps.get(slot).is_some_and(waits) {
+            if !self.warps.get(slot).is_some_and(|warp| warp.state.is_for_page()) {
                 continue;
             }
             let is_blocked = self.stalled.contains(&slot);

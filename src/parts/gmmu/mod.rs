@@ -259,6 +259,11 @@ impl Gmmu {
         (self.queue.len(), self.walks.len())
     }
 
+    /// Tracks as many far-faults as another from here on; those that it has stay.
+    pub fn adopt(&mut self, other: &Self) {
+        self.config.far_faults = other.config.far_faults;
+    }
+
     #[must_use]
     pub fn config(&self) -> GmmuConfig {
         self.config

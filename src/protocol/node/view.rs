@@ -249,17 +249,31 @@ impl Node {
     #[must_use]
     pub fn cache_view(&self, most: u32) -> Option<CacheView> {
         let (sets, ways) = self.store.shape()?;
-        let mut lines = vec![None; sets.min(most) as usize * ways as usize];
+        let mut told: Vec<u32> = if sets <= most { (0..sets).collect() } else { Vec::new() };
+        let (mut lines, mut holds_more) = (vec![None; told.len() * ways as usize], false);
         // Entries come by slot: those beyond the sets asked for need not be looked at.
         for (slot, entry) in self.store.entries() {
-            let Some(line) = lines.get_mut(slot) else { break };
-            *line = Some(CacheLine { block: entry.block, state: entry.state, remote: entry.remote });
+            let (set, way) = (slot as u32 / ways.max(1), slot % ways.max(1) as usize);
+            if sets > most && told.last() != Some(&set) {
+                holds_more = told.len() == most as usize;
+                if holds_more {
+                    break;
+                }
+                told.push(set);
+                lines.resize(told.len() * ways as usize, None);
+            }
+            let nth = if sets > most { told.len() - 1 } else { set as usize };
+            if let Some(line) = lines.get_mut(nth * ways as usize + way) {
+                *line = Some(CacheLine { block: entry.block, state: entry.state, remote: entry.remote });
+            }
         }
         Some(CacheView {
             node: self.config.id,
             sets,
             ways,
             block: self.config.block,
+            told,
+            holds_more,
             lines,
             hits: self.counters.hits,
             misses: self.counters.misses,

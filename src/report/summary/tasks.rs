@@ -1,14 +1,17 @@
 //! Where the time of a run with several tasks went.
 
+use std::sync::Arc;
+
 use super::table::Table;
 use super::values::Values;
+use crate::machine::TaskWork;
 use crate::report::number::grouped;
 
 /// Tasks that are shown.
 const SHOWN: usize = 8;
 
 /// A row for each of the tasks that took longest, if there are several.
-pub fn table(values: &Values) -> Table {
+pub fn table(works: &[(Arc<str>, TaskWork)], values: &Values) -> Table {
     let mut table = Table::new(["tasks, longest first", "cycles", "accesses", "hits", "mean cycles"]);
     let mut tasks: Vec<(f64, &str)> = values
         .between("tasks.", ".cycles")
@@ -21,8 +24,9 @@ pub fn table(values: &Values) -> Table {
     tasks.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     for (_, task) in tasks.iter().take(SHOWN) {
         let key = |name: &str| format!("tasks.{task}.{name}");
+        let work = works.iter().find(|(id, _)| **id == **task).map(|(_, work)| work.short());
         table.row(
-            *task,
+            work.map_or_else(|| (*task).to_owned(), |work| format!("{task}, {work}")),
             [
                 values.count(&key("cycles")),
                 values.count(&key("accesses")),

@@ -200,6 +200,7 @@ fn tables(name: &str) -> String {
         machine: "m".to_owned(),
         set: Vec::new(),
         seed: 0,
+        tasks: crate::report::tasks(runner.machine()),
         statistics: runner.machine().statistics(),
         resources: runner.machine().resources(),
         waits: None,

@@ -3,6 +3,7 @@
 use crate::debug::frame::{Frame, hardware, text};
 use crate::model::component::ComponentKind;
 use crate::model::inspect::{CacheLine, CacheView};
+use crate::report::number::grouped;
 
 use super::per_cent;
 use crate::tui::canvas::{Canvas, wrap};
@@ -136,27 +137,38 @@ fn details(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16
     y
 }
 
-/// `SM|N.|..`: the ways of each set; `S.:i`, if some are for remote lines.
+/// `SM|N.|..`: the ways of each set; `S.:i`, if some are for remote lines. Of more sets than are told, those that hold anything
+/// have their numbers: `12 S.|`.
 fn sets(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
     let ways = cache.ways.max(1) as usize;
     let local =
         cache.partition.as_ref().map(|partition| cache.ways.saturating_sub(partition.remote) as usize);
-    let across = usize::from(canvas.width().saturating_sub(4)) / (ways + 1 + usize::from(local.is_some()));
-    let sets: Vec<_> = cache.lines.chunks(ways).collect();
-    let others = cache.sets.saturating_sub(sets.len() as u32);
+    let others = cache.sets.saturating_sub(cache.told.len() as u32);
+    let digits = cache.told.iter().max().filter(|_| others > 0).map(|most| most.to_string().len());
+    let one = ways + 1 + usize::from(local.is_some()) + digits.map_or(0, |digits| digits + 1);
+    let across = usize::from(canvas.width().saturating_sub(4)) / one;
+    let sets: Vec<_> = cache.told.iter().zip(cache.lines.chunks(ways)).collect();
     let mut row = y;
     for sets in sets.chunks(across.max(1)) {
         canvas.reserve(row);
         if canvas.shows(row) {
             let mut x = 3;
-            for set in sets {
+            for (number, set) in sets {
+                if let Some(digits) = digits {
+                    x = canvas.text(x, row, &format!("{number:digits$} "), Role::Dim);
+                }
                 x = one_set(canvas, (x, row), set, local);
             }
         }
         row = row.saturating_add(1);
     }
     if others > 0 {
-        canvas.text(3, row, &format!("... and {others} sets more"), Role::Dim);
+        let text = match (cache.told.is_empty(), cache.holds_more) {
+            (true, false) => format!("all {} sets are empty", grouped(u64::from(cache.sets))),
+            (_, true) => format!("... and more of {} sets", grouped(u64::from(cache.sets))),
+            (false, false) => format!("the other {} sets are empty", grouped(u64::from(others))),
+        };
+        canvas.text(3, row, &text, Role::Dim);
         row = row.saturating_add(1);
     }
     row

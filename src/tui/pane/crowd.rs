@@ -72,9 +72,11 @@ pub(super) fn role(state: WarpState) -> Role {
         | WarpState::Barrier
         | WarpState::Translation
         | WarpState::SimdFull => Role::Waiting,
-        WarpState::MshrFull | WarpState::LinkFull | WarpState::FarFault | WarpState::ProtectionFault => {
-            Role::Bad
-        }
+        WarpState::MshrFull
+        | WarpState::LinkFull
+        | WarpState::FarFault
+        | WarpState::ProtectionFault
+        | WarpState::TlbBlocked => Role::Bad,
     }
 }
 

@@ -31,7 +31,7 @@ fn chosen(frame: &Frame) -> Option<&AgentView> {
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if !frame.crowds.is_empty() {
         let y = crowd::draw(frame, canvas);
-        let y = legend(canvas, y);
+        let y = legend(frame, canvas, y);
         match chosen(frame) {
             Some(agent) => each(frame, canvas, y + 1, agent),
             None => busiest(frame, canvas, y + 1),
@@ -53,7 +53,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         y = nth as u16 / across;
         strip(frame, canvas, x, y, agent, width);
     }
-    y = legend(canvas, y + 1);
+    y = legend(frame, canvas, y + 1);
     if let Some(agent) = chosen(frame) {
         each(frame, canvas, y + 1, agent);
     } else {
@@ -90,9 +90,11 @@ fn target(agent: ComponentId, warp: u32, view: &WarpView) -> Target {
     Target::Warp { agent, warp, txn: view.waits.first().copied(), page: view.page }
 }
 
-fn legend(canvas: &mut Canvas, y: u16) -> u16 {
+/// The letters of the states that warps can be in here.
+fn legend(frame: &Frame, canvas: &mut Canvas, y: u16) -> u16 {
     let (mut x, mut row) = (1, y);
-    for state in WarpState::ALL {
+    let can_be = |state: &WarpState| frame.info.has_tlbs || !state.is_for_page();
+    for state in WarpState::ALL.into_iter().filter(can_be) {
         let text = format!("{} {}", state.letter(), state.name());
         if x + text.len() as u16 > canvas.width() && x > 1 {
             (x, row) = (1, row + 1);

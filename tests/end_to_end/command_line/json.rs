@@ -12,7 +12,7 @@ fn keys(value: &Value) -> Vec<&str> {
 fn a_run_is_one_document_with_stable_keys() {
     let run = document(&["run", "umh/fig5-b1", "--format", "json"]);
     let expected = "accesses cycles diagnosis digest ended events events_per_second expectations failures machine passed \
-                    peak_memory_bytes prepare_seconds resources scenario seed set stats stopped_at waits wall_seconds";
+                    peak_memory_bytes prepare_seconds resources scenario seed set stats stopped_at tasks waits wall_seconds";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(
         (run["scenario"].as_str(), run["machine"].as_str()),

@@ -40,12 +40,16 @@ pub(super) fn filter(session: &mut Session, arguments: &Arguments) -> Result<Vec
         });
         let path = names.path(behind.unwrap_or(node));
         lines.push(format!(
-            "{path}  {} of {} lines, {} put in, for which {} moved; flushed: {}",
+            "{path}  {} of {} lines, {} put in, for which {} moved; flushed: {}; {}, {} found, {}, {} of them false",
             view.lines,
             view.capacity,
             view.inserted,
             plural(view.moved, "fingerprint"),
-            view.flushes
+            view.flushes,
+            plural(view.looks, "look"),
+            view.found,
+            plural(view.nacks, "NACK"),
+            view.false_positives
         ));
         let look = address.and_then(|address| Some((address, machine.remote_look(node, address)?)));
         lines.extend(look.into_iter().flat_map(|(address, look)| looked_for(address, &look)));
@@ -96,6 +100,7 @@ mod tests {
             &["set stop-at-narration off", "break nack false-positive 1", "c", "info filter 0x180"],
         );
         assert!(at_nack.contains("a false positive: it looks like 0x"), "{at_nack}");
+        assert!(at_nack.contains("1 found, 1 NACK, 1 of them false"), "{at_nack}");
     }
 
     #[test]

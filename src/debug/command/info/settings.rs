@@ -141,7 +141,7 @@ pub(super) fn tasks(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         let result = task.result.filter(|bytes| !bytes.is_empty());
         let result = result
             .map_or_else(String::new, |bytes| format!(" = {}", crate::debug::frame::text::bytes(&bytes)));
-        format!("{}  {when}{result}", task.id)
+        format!("{}  {}  {when}{result}", task.id, task.work)
     });
     let lines = lines.collect();
     Ok(cut(session, lines, "tasks"))
