@@ -123,7 +123,7 @@ pub struct Explore {
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8 GiB")]
     memory: Size,
 
-    /// Threads [default: as many as there are processors]
+    /// Threads [default: as many as there are processors; one with --hold and --max-states]
     #[arg(long, value_name = "NUMBER", value_parser = jobs, allow_negative_numbers = true)]
     jobs: Option<usize>,
 

@@ -236,26 +236,29 @@ impl Machine {
         self.fixed.visible_links.get(link)?.as_ref().map(|(id, _, _)| *id)
     }
 
-    /// A kernel is launched: "at kernel launch the links are always reconfigured to contain symmetric link bandwidth", and samples
-    /// are those of its execution.
+    /// A kernel is launched: "at kernel launch the links are always reconfigured to contain symmetric link bandwidth", unless
+    /// they keep their lanes, and samples are those of its execution.
     pub(super) fn lanes_at_launch(&mut self, out: &mut Outbox) {
-        if self.balancer().is_none_or(|spec| spec.at_launch == AtLaunch::Keep) {
-            return;
-        }
+        let keeps = self.balancer().is_none_or(|spec| spec.at_launch == AtLaunch::Keep);
         let Some(mut lanes) = self.lanes.take() else { return };
-        for pair in &mut lanes.pairs {
+        for pair in lanes.pairs.iter_mut().filter(|_| !keeps) {
             pair.restores = true;
             self.restore(pair, lanes.turn, out);
-            for link in pair.links {
-                if let Some(link) = self.links.get_mut(link) {
-                    link.restart_samples(self.now);
-                }
-            }
         }
-        lanes.begin = self.now;
-        lanes.sample_ends = lanes.sample_ends.map(|_| lanes.end_of_sample(self.now));
-        self.lanes_due = lanes.due();
         self.lanes = Some(lanes);
+        self.restart_samples();
+    }
+
+    /// Samples of all links begin anew.
+    fn restart_samples(&mut self) {
+        let now = self.now;
+        let Some(lanes) = self.lanes.as_mut() else { return };
+        for link in &mut self.links {
+            link.restart_samples(now);
+        }
+        lanes.begin = now;
+        lanes.sample_ends = lanes.sample_ends.map(|_| lanes.end_of_sample(now));
+        self.lanes_due = lanes.due();
     }
 
     /// Turns as many lanes as make a link symmetric, unless others turn already.
@@ -348,12 +351,14 @@ impl Machine {
         match (self.lanes.as_mut().filter(|_| is_same), &other.lanes) {
             (Some(own), Some(new)) => {
                 (own.sample, own.turn) = (new.sample, new.turn);
-                own.begin = if is_like { own.begin } else { new.begin };
                 own.sample_ends = own.sample_ends.filter(|_| is_like);
             }
             _ => self.lanes.clone_from(&other.lanes),
         }
         self.lanes_due = self.lanes.as_ref().map_or(Tick::MAX, |lanes| lanes.due());
+        if !is_like {
+            self.restart_samples();
+        }
     }
 
     /// What the balancer knows about a direction of a link.

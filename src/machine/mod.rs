@@ -427,22 +427,26 @@ impl Machine {
             let (id, work) = (label.clone(), TaskWork::Access);
             return Some(TaskView { id, work, started: None, ended: None, result, flushing: 0 });
         }
-        self.tasks().into_iter().find(|task| &*task.id == id)
+        let index = self.tasks.workload.tasks.iter().position(|task| &*task.id == id)?;
+        self.task_view(index)
     }
 
     /// All tasks, in the order of the workload.
     #[must_use]
     pub fn tasks(&self) -> Vec<TaskView> {
-        let states = self.tasks.states.iter().enumerate();
-        let view = |(task, (index, state)): (&crate::workload::Task, (usize, &tasks::TaskState))| TaskView {
+        (0..self.tasks.workload.tasks.len()).filter_map(|index| self.task_view(index)).collect()
+    }
+
+    fn task_view(&self, index: usize) -> Option<TaskView> {
+        let (task, state) = (self.tasks.workload.tasks.get(index)?, self.tasks.states.get(index)?);
+        Some(TaskView {
             id: task.id.clone(),
             work: TaskWork::of(&task.what, self.tasks.launch_of(index)),
             started: state.started,
             ended: state.ended,
             result: state.result.clone(),
             flushing: state.flushing.len(),
-        };
-        self.tasks.workload.tasks.iter().zip(states).map(view).collect()
+        })
     }
 
     /// The share of the work that is done, 0 to 1.

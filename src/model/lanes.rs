@@ -33,7 +33,7 @@ impl LaneDirection {
 /// Where lanes are on their way from one direction to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LanePhase {
-    /// They take no new packets; what is on them leaves first.
+    /// They take no new packets; what is on them arrives first.
     Quiesce,
     /// They are turned round, and belong to neither direction.
     Turn,

@@ -185,16 +185,18 @@ impl Link {
         !self.waiting.is_empty() || (self.meter.is_some() && self.free_at > now)
     }
 
-    /// When the last byte that was sent so far arrives.
+    /// When the last byte that was sent so far arrives; the beginning of time if none was.
     #[must_use]
     pub fn clear_at(&self) -> Tick {
-        self.free_at.saturating_add(self.latency)
+        if self.free_at == 0 { 0 } else { self.free_at.saturating_add(self.latency) }
     }
 
     /// Its samples begin anew.
     pub fn restart_samples(&mut self, now: Tick) {
-        if let Some(meter) = &mut self.meter {
-            meter.restart(now, self.free_at);
+        let Some(meter) = &mut self.meter else { return };
+        meter.restart(now);
+        for (start, end) in self.promised.iter().copied().chain([(self.busy_since, self.free_at)]) {
+            meter.add(start.max(now), end.saturating_sub(start.max(now)));
         }
     }
 

@@ -22,11 +22,10 @@ impl Meter {
         Self { begin: 0, sample: sample.max(1), busy: VecDeque::new() }
     }
 
-    /// Samples begin anew, busy until `until` as far as is known. What was in the one under way counts in none.
-    pub fn restart(&mut self, now: Tick, until: Tick) {
+    /// Samples begin anew. What was in the one under way counts in none; what is promised from here on is to be added again.
+    pub fn restart(&mut self, now: Tick) {
         self.busy.clear();
         self.begin = now;
-        self.add(now, until.saturating_sub(now));
     }
 
     /// Busy for `span` ticks from `start` on, which is not before the end of the span before.
@@ -88,10 +87,11 @@ mod tests {
     fn samples_that_begin_anew_know_only_what_is_still_to_come() {
         let mut meter = Meter::new(100);
         meter.add(0, 130);
-        meter.restart(120, 130);
+        meter.restart(120);
+        meter.add(120, 10);
         meter.add(210, 40);
         assert_eq!([220, 320].map(|end| meter.close(end)), [20, 30]);
-        meter.restart(400, 350);
+        meter.restart(400);
         assert!(meter.is_idle());
     }
 }

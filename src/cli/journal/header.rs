@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+/// What results of figures are called, where those of a sweep have its title.
+pub const FIGURES: &str = "figures";
+
 /// Which points there are, and what they are of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -45,6 +48,12 @@ impl Header {
         }
         self.keys.extend(others.iter().map(|(key, _)| (*key).clone()));
         self
+    }
+
+    /// Whether the points are runs of figures: those of a sweep have seeds, whatever its title.
+    pub fn is_of_figures(&self) -> bool {
+        let first = self.json.get("points").and_then(|points| points.get(0));
+        self.title() == FIGURES && first.is_none_or(|point| point.get("seed").is_none())
     }
 
     pub fn title(&self) -> &str {

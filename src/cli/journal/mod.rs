@@ -14,11 +14,8 @@ use serde_json::Value;
 use super::destination::Destination;
 use super::exit::{Trouble, say};
 use crate::diagnostic::{Diagnostic, Source, claim};
-pub use header::Header;
+pub use header::{FIGURES, Header};
 use scan::{CHECK, Scanned, cannot, scan, sealed};
-
-/// What results of figures are called, where those of a sweep have its title.
-pub const FIGURES: &str = "figures";
 
 /// A file of results.
 #[derive(Debug)]

@@ -123,7 +123,7 @@ impl Sweep {
     fn put_together(&self) -> Ended {
         let inputs: Result<Vec<_>, _> = self.merge.iter().map(|path| Journal::read(path)).collect();
         let mut inputs = inputs?;
-        if let Some(other) = inputs.iter().find(|input| input.header.title() == journal::FIGURES) {
+        if let Some(other) = inputs.iter().find(|input| input.header.is_of_figures()) {
             let error = Diagnostic::new(format!("{} has results of figures", other.name));
             return Err(error.expected("files that umscope sweep --to has written").into());
         }

@@ -13,6 +13,7 @@ pub const FORK: Command = Command {
     group: Group::WhatIf,
     about: "leave this run here for one in which something else comes next",
     details: "    fork set network.latency=\"2 us\"         a latency, a bandwidth, MSHRs, buffers, a policy: as --set
+    fork set gpu.paging.faults=block        far-faults block from here on, or are replayed
     fork fault lose-message message=grant   a fault is injected from now on
     fork access gpu0.cu0 store 0x1000 07    one more access, now: agent and instruction
     fork cell cache N read = \"ack > I\"      another cell of the protocol's table

@@ -176,7 +176,8 @@ fn what_was_on_a_lane_when_it_quiesces_arrives_before_it_turns() {
                     continue;
                 };
                 seen |= losing.free_at() > machine.now;
-                assert!(turning.until >= losing.clear_at());
+                let arrives = losing.free_at() + losing.latency;
+                assert!(losing.free_at() <= machine.now || turning.until >= arrives);
             }
         }
     }
@@ -197,6 +198,10 @@ fn a_kernel_launch_makes_lanes_symmetric_again() {
     let mut out = machine.outbox(&mut records);
     machine.lanes_at_launch(&mut out);
     drop(out);
+    let (begun, sample) = (machine.lanes.as_ref().unwrap().begin, machine.lanes.as_ref().unwrap().sample);
+    assert_eq!(begun, machine.now, "samples begin with the kernel");
+    machine.arm_sampler();
+    assert_eq!(machine.lanes.as_ref().unwrap().sample_ends, Some(machine.now + sample));
     for pair in &machine.lanes.as_ref().unwrap().pairs {
         let [out, into] = pair.links.map(|link| machine.links[link].lanes);
         let turning = pair.turning;

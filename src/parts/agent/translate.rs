@@ -40,7 +40,7 @@ impl Agent {
             Look::Hit if self.warps.get(slot).is_some_and(waits_here) => {}
             Look::Hit => return true,
             Look::Blocked => {
-                self.stall(slot, self.blocked_state(), out);
+                self.stall(slot, self.blocked_state(slot), out);
                 return false;
             }
             Look::Miss => {
@@ -107,13 +107,14 @@ impl Agent {
         }
     }
 
-    /// What a warp does that the TLB turns away: it waits for the walk of another access, or until faults of others are over.
-    fn blocked_state(&self) -> WarpState {
+    /// What a warp does that the TLB turns away: it waits for the walk of another access, or until faults are over, which may be its
+    /// own.
+    fn blocked_state(&self, slot: usize) -> WarpState {
         if self.tlb.as_deref().is_some_and(Tlb::only_walks) {
-            WarpState::Translation
-        } else {
-            WarpState::TlbBlocked
+            return WarpState::Translation;
         }
+        let own = self.waiting_state(slot);
+        if own == self.faulted() { own } else { WarpState::TlbBlocked }
     }
 
     /// The page that a warp waits for in a state: that of its own oldest access, or of a miss that blocks its TLB.
@@ -184,7 +185,7 @@ impl Agent {
                 continue;
             }
             let is_blocked = self.stalled.contains(&slot);
-            let state = if is_blocked { self.blocked_state() } else { self.waiting_state(slot) };
+            let state = if is_blocked { self.blocked_state(slot) } else { self.waiting_state(slot) };
             self.set_state(slot, state, out);
         }
     }

@@ -166,6 +166,7 @@ fn sets(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
         let text = match (cache.told.is_empty(), cache.holds_more) {
             (true, false) => format!("all {} sets are empty", grouped(u64::from(cache.sets))),
             (_, true) => format!("... and more of {} sets", grouped(u64::from(cache.sets))),
+            (false, false) if others == 1 => "the other set is empty".to_owned(),
             (false, false) => format!("the other {} sets are empty", grouped(u64::from(others))),
         };
         canvas.text(3, row, &text, Role::Dim);

@@ -206,7 +206,7 @@ impl Scale {
         edge >> self.0.div_ceil(2)
     }
 
-    /// The edge of a cube that can be halved down to one of 4 to 7, the one whose volume is nearest to what is left: grids that
+    /// The edge of a cube that can be halved down to one of 4 to 7 (or is less), the one whose volume is nearest to what is left: grids that
     /// are made coarser need even edges. The edge itself where nothing shrinks.
     pub fn coarsened_edge(self, edge: u64) -> u64 {
         if self.0 == 0 {
@@ -214,7 +214,8 @@ impl Scale {
         }
         let cube = |edge: u64| u128::from(edge).pow(3);
         let left = cube(edge) >> self.0;
-        let edges = (0..60).flat_map(|times| (4..=7).map(move |least: u64| least << times));
+        let even = (0..60).flat_map(|times| (4..=7).map(move |least: u64| least << times));
+        let edges = (1..4).chain(even);
         let nearest = edges.take_while(|&one| one < edge).min_by_key(|&one| cube(one).abs_diff(left));
         nearest.filter(|_| left > 0).unwrap_or(0)
     }

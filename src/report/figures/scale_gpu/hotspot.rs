@@ -48,7 +48,11 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
             "8 time steps in launches of 2 (the paper does not say how many); runtimes over the baseline's with all memory: {}; zero-copy {:.2}{}",
             each.join(", "),
             zero / base,
-            if enough.is_nan() { "; with no memory is it as fast as the baseline with all" } else { "" }
+            if enough.is_nan() {
+                "; ScaleGPU is at none of these as fast as the baseline with all memory"
+            } else {
+                ""
+            }
         ),
         charts: vec![("", runtimes(results, hotspot))],
     })

@@ -7,12 +7,14 @@
 
 use std::ops::Deref;
 
+use crate::report::chart::Chart;
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
+use crate::report::figures::figure::mean;
 use crate::report::figures::suite::{self, Plan, plan};
 pub use crate::report::figures::suite::{Scaled, bars, extremes, of, sentences, word};
 use crate::report::number::grouped;
-use crate::workload::suites::SELECTIVE;
+use crate::workload::suites::{Rates, SELECTIVE};
 
 /// By what the machine of a quick look is smaller.
 const PART: u64 = 8;
@@ -215,6 +217,25 @@ pub fn about_faults(work: &Work, results: &Results) -> Result<String, String> {
         grouped(least),
         grouped(most)
     ))
+}
+
+/// What a table of the paper says of each workload, in per cent.
+#[must_use]
+pub fn published(workloads: &[Scaled], what: fn(&Rates) -> f64) -> Vec<f64> {
+    workloads.iter().map(|(workload, _)| workload.rates.as_ref().map_or(f64::NAN, what)).collect()
+}
+
+/// How far ours are from what a table says of the same workloads.
+#[must_use]
+pub fn apart(ours: &[f64], table: &[f64]) -> String {
+    let points: Vec<f64> = ours.iter().zip(table).map(|(ours, table)| (ours - table).abs()).collect();
+    format!("{:.1} points from the table's on average", mean(&points))
+}
+
+/// Bars of rates, whose mean is the tables': the arithmetic one.
+#[must_use]
+pub fn rates(title: &str, axis: &str, workloads: &[Scaled], series: &[(&str, &Vec<f64>)]) -> Chart {
+    Chart::Bars(suite::bars_and(("mean", mean), title, axis, workloads, series))
 }
 
 /// What every note says at its end.
