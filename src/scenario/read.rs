@@ -194,8 +194,16 @@ impl Scenario {
         }
     }
 
-    /// Of a parameter of a kernel that was set as if it were a key of the machine, an error tells what to set.
+    /// Of what was set as if it were a key of the machine, an error tells where it belongs: a parameter of a kernel, or what stands at the
+    /// head of a scenario.
     fn meant_for_kernels(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        let for_head = ["scale", "launch", "with"]
+            .into_iter()
+            .find(|key| error.message == format!("unknown key `{key}`"));
+        if let Some(key) = for_head {
+            error.suggestion = Some(format!("{key} stands at the head of the scenario, before all [tables]"));
+            return error;
+        }
         let set = error.source.as_ref().filter(|source| &*source.name == "--set");
         let key = set.map(|source| key_of(&source.text).to_owned()).unwrap_or_default();
         let is_one = self.file.kernels.iter().any(|kernel| takes(&kernel.value, &key));

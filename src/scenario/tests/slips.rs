@@ -29,6 +29,13 @@ fn slips_in_what_is_done_are_pointed_at() {
     pointed_at(&[
         (with("[[expct]]"), (6, 3), "unknown key `expct`", "", "did you mean expect?"),
         (with("aftr = \"x\""), (6, 1), "unknown key `aftr`", "", "did you mean after?"),
+        (
+            with("[set]\nscale = 64"),
+            (7, 1),
+            "unknown key `scale`",
+            "",
+            "scale stands at the head of the scenario, before all [tables]",
+        ),
         (with("after = \"frist\""), (6, 9), "there is no task frist", "", "did you mean first?"),
         (with("after = [\"first\"]"), (3, 6), "first can never start", "", ""),
         (with("load = { address = 0 }"), (2, 1), "more than one thing", "one of load", ""),
