@@ -96,8 +96,8 @@ use queue::{Event, Queue};
 pub use sizes::Storage;
 use synchronise::{Awaited, Reach};
 use tags::CachedMemories;
-pub use tasks::TaskWork;
 use tasks::Tasks;
+pub use tasks::{TaskView, TaskWork};
 use transactions::{Transaction, Transactions};
 pub use transport::{has_room, lane_network};
 use ways::Ways;
@@ -150,19 +150,6 @@ pub enum StepOutcome {
     Stuck,
     /// The next event lies beyond this cycle, the last one.
     Limit(u64),
-}
-
-/// What became of a labelled access or a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaskView {
-    pub id: Arc<str>,
-    pub work: TaskWork,
-    pub started: Option<Tick>,
-    pub ended: Option<Tick>,
-    /// What its last access read.
-    pub result: Option<Bytes>,
-    /// Caches that it waits for: they flush, before it or as it.
-    pub flushing: usize,
 }
 
 /// A check that failed.

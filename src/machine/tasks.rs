@@ -63,6 +63,19 @@ impl std::fmt::Display for TaskWork {
     }
 }
 
+/// What became of a labelled access or a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskView {
+    pub id: Arc<str>,
+    pub work: TaskWork,
+    pub started: Option<Tick>,
+    pub ended: Option<Tick>,
+    /// What its last access read.
+    pub result: Option<Bytes>,
+    /// Caches that it waits for: they flush, before it or as it.
+    pub flushing: usize,
+}
+
 /// One task's progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TaskState {
