@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 
 use crate::diagnostic::{self, Diagnostic, in_toml};
 use crate::model::number::parse_number;
+use crate::model::random::MOST_SEED;
 use crate::scenario::{CYCLES, fault_table};
 use crate::workload::kernels::MOST_SCALE;
 
@@ -44,7 +45,7 @@ pub struct Changes {
     pub scale: Option<u64>,
 
     /// Seed of everything random, instead of the scenario's, and of what kernels without a `seed` of their own generate
-    #[arg(long, value_name = "NUMBER", value_parser = number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
     /// Stop after so many GPU core cycles, instead of the scenario's limit
@@ -158,6 +159,12 @@ pub fn number(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("expected a whole number up to {}, such as 1000, 1_000 or 0x3e8", u64::MAX))
 }
 
+/// A seed, as large as a scenario file can say it.
+fn seed(text: &str) -> Result<u64, String> {
+    let seed = parse_number(text).filter(|seed| *seed <= MOST_SEED);
+    seed.ok_or_else(|| format!("expected a whole number up to {MOST_SEED}, such as 1000, 1_000 or 0x3e8"))
+}
+
 /// As many cycles as a run may take.
 fn cycles(text: &str) -> Result<u64, String> {
     let (least, most) = (CYCLES.start(), CYCLES.end());
@@ -184,4 +191,16 @@ pub fn jobs(text: &str) -> Result<usize, String> {
 pub fn positive(text: &str) -> Result<u64, String> {
     number(text)
         .and_then(|number| if number == 0 { Err("expected a number above 0".into()) } else { Ok(number) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_is_one_that_a_scenario_file_can_say() {
+        assert_eq!(seed("0x7fff_ffff_ffff_ffff"), Ok(MOST_SEED));
+        let larger = seed("9223372036854775808").unwrap_err();
+        assert!(larger.starts_with("expected a whole number up to 9223372036854775807"), "{larger}");
+    }
 }

@@ -12,7 +12,6 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::sweep::Plan;
 use super::work::{self, Work, read_trace};
-use crate::config::document::At;
 use crate::config::machine::MachineSpec;
 use crate::config::machine_keys;
 use crate::config::{self, Kind};
@@ -311,7 +310,7 @@ impl Check {
             work.scenario.alphabet(&prepared.machine)?;
         }
         let mut lines = file.breaks.iter().flat_map(|at| &at.value.commands);
-        lines.try_for_each(|line| known_command(line, work.scenario.source()))?;
+        lines.try_for_each(|line| command::known(&line.value, work.scenario.source(), line.span.clone()))?;
         let mut found = Found::new(
             "scenario",
             work.scenario.title().to_owned(),
@@ -330,14 +329,6 @@ impl Check {
         found.warnings.extend(prepared.left_out.as_deref().map(|why| work::left_out(why, "")));
         found.built = Some(Built::of(prepared));
         found.with_tables(&work.scenario, &work.options)
-    }
-}
-
-/// A line that a breakpoint has carried out begins with a command of the debugger.
-fn known_command(line: &At<String>, source: &Source) -> Result<()> {
-    match line.value.split_whitespace().next().filter(|word| !word.starts_with('#')) {
-        Some(word) => command::find(word, source, line.span.clone()).map(|_| ()),
-        None => Ok(()),
     }
 }
 

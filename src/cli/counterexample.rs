@@ -6,12 +6,12 @@ use super::arguments::Tries;
 use super::exit::Trouble;
 use crate::debug::diagnosis::diagnose;
 use crate::explore::way::Violation;
-use crate::machine::{Machine, StepOutcome};
+use crate::machine::Machine;
 use crate::model::component::Components;
 use crate::model::record::Records;
 use crate::model::time::EventNumber;
 use crate::recording::{End, Ending, Input, Mark};
-use crate::scenario::{Options, Scenario};
+use crate::scenario::{Ended, Options, Scenario};
 
 /// What the machine says where an exploration has found something: it knows more of it than a state that was looked at.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ pub fn write(
     Ok(told)
 }
 
-/// Writes the recording of a scenario, which was named so, run until a rule breaks or nothing can move. `failed` is what it comes to if
+/// Writes the recording of a scenario, which was named so, run until a rule breaks, or what `failed` tells of does, or nothing can move. `failed` is what it comes to if
 /// no rule breaks: an expectation that does not hold.
 ///
 /// # Errors
@@ -69,20 +69,21 @@ pub fn write_run(
     failed: Option<&str>,
 ) -> Result<(), Trouble> {
     let mut recording = scenario.recording(name, options)?;
-    let mut machine = scenario.prepare(options)?.machine;
-    let mut silent = Records::silent();
+    let mut runner = scenario.prepare(options)?.runner();
     let how = loop {
-        let outcome = machine.step(&mut silent);
-        match outcome {
-            _ if !machine.violations().is_empty() => break Ending::Violation,
-            StepOutcome::Ran => {}
-            StepOutcome::Finished if failed.is_some() => break Ending::Failed,
-            StepOutcome::Finished => break Ending::Finished,
-            StepOutcome::Stuck => break Ending::Deadlock,
-            StepOutcome::Limit(_) => break Ending::Limit,
+        let ended = runner.step().cloned();
+        let is_failed = failed.is_some() && !runner.failures().is_empty();
+        match ended {
+            Some(Ended::Violation) => break Ending::Violation,
+            _ if is_failed => break Ending::Failed,
+            None => {}
+            Some(Ended::Finished) if failed.is_some() => break Ending::Failed,
+            Some(Ended::Stuck(_)) => break Ending::Deadlock,
+            Some(Ended::Limit(..)) => break Ending::Limit,
+            Some(_) => break Ending::Finished,
         }
     };
-    recording.end = Some(End { mark: Mark::of(&machine), how, found: failed.map(str::to_owned) });
+    recording.end = Some(End { mark: Mark::of(runner.machine()), how, found: failed.map(str::to_owned) });
     Ok(recording.write(path)?)
 }
 

@@ -12,6 +12,7 @@ use super::interrupt::Interrupt;
 use super::look::Look;
 use super::output::Output;
 use super::work::{self, Work};
+use crate::debug::command;
 use crate::debug::console::{self, Manners};
 use crate::debug::frame::wish::Wish;
 use crate::debug::origin::{Origin, Recorded};
@@ -137,6 +138,12 @@ pub fn open(target: &Target) -> Result<Opened, Trouble> {
     let load = move || {
         let work = Work::open(&target, &Interrupt::default())?;
         let prepared = work.prepare()?;
+        for at in &work.scenario.file().breaks {
+            let mut lines = at.value.commands.iter();
+            lines.try_for_each(|line| {
+                command::known(&line.value, work.scenario.source(), line.span.clone())
+            })?;
+        }
         let end = work.recording.as_ref().and_then(|recording| recording.end.as_ref());
         let there = end.filter(|end| end.how.is_of_interest()).map(|end| end.mark.event);
         let mut origin = Origin::scenario(&work.name, &work.scenario, &work.options, prepared);

@@ -1,7 +1,9 @@
-//! What a run that could not go on is diagnosed with, and the graph of it as a file.
+//! What a run that could not go on is diagnosed with, and the graph of it as a file; what broke a rule.
 
 use std::path::Path;
 
+use super::work::Work;
+use crate::debug::blame::blame_run;
 use crate::debug::diagnosis::{Diagnosis, diagnose, doom, dot, trace};
 use crate::diagnostic::{Result, write_whole};
 use crate::machine::Machine;
@@ -33,6 +35,16 @@ pub fn of(report: &Report, machine: &Machine, start: &Machine) -> Option<Diagnos
         });
     }
     Some(diagnosis)
+}
+
+/// What the tables decided of the block of which a run has broken a rule; `None` of a long run, and where no table decides.
+///
+/// `start` is the same machine before its first event.
+pub fn blame(work: &Work, machine: &Machine, start: &Machine) -> Option<Vec<String>> {
+    if machine.violations().is_empty() || machine.event() > MOST_EVENTS {
+        return None;
+    }
+    blame_run(start, machine, &work.scenario.all_tables(&work.options).ok()?)
 }
 
 /// Writes the wait-for graph for Graphviz.

@@ -2,9 +2,7 @@
 
 mod holds;
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Instant;
 
 use clap::Args;
@@ -22,10 +20,12 @@ use crate::explore::fairness::{self, Fairness};
 use crate::explore::outcome::{Outcome, explore};
 use crate::explore::random;
 use crate::explore::search::{Bound, Counts, Limits};
+use crate::explore::shown::elsewhere;
 use crate::explore::system::System;
 use crate::explore::way::{self, Violation};
 use crate::machine::Machine;
 use crate::model::text::plural;
+use crate::model::threads;
 use crate::model::units::Size;
 use crate::report::number::{counted, grouped};
 use crate::scenario::{Options, Scenario};
@@ -207,7 +207,7 @@ impl Explore {
     }
 
     fn threads(&self) -> usize {
-        self.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get))
+        threads::jobs(self.jobs)
     }
 
     fn run(&self, system: &System, interrupt: &Interrupt, start: Instant) -> Outcome {
@@ -459,6 +459,9 @@ fn unbroken(faults: &[String], is_whole: bool) -> String {
     if !is_whole || faults.is_empty() {
         return String::new();
     }
-    let faults = faults.join(" and ");
-    format!("with {faults} nothing broke: other blocks or machines may be needed for it to show\n")
+    format!(
+        "with {} nothing broke: {}\n",
+        faults.join(" and "),
+        elsewhere(faults, "other blocks or machines")
+    )
 }

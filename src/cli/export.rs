@@ -35,7 +35,8 @@ Examples:
 perfetto: JSON of the Trace Event Format. A process is a GPU, the host or the links, a thread a component or a \
 warp. Transactions (from issue to completion) and kernels are asynchronous slices, what a warp does are slices, \
 messages are arrows, changes of state, evictions, stalls, far-faults and pages, tags, ways, lanes, faults and violations are instants, MSHRs in use and \
-the utilisation of links are counters. ts is in microseconds; args have the cycle and the record.
+the utilisation of links are counters. ts is in microseconds; args have the cycle and the record, \
+those of counters what they count.
 
 vcd: IEEE 1364, in ps. The state of every block that changes at a node and what every warp does are letters \
 (8 bits, ASCII), MSHRs in use are numbers, how busy a link is in windows of 500 cycles is in percent.

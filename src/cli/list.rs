@@ -8,6 +8,7 @@ use super::exit::{Ended, Status, Trouble};
 use super::output::Output;
 use crate::config::{self, Kind};
 use crate::diagnostic::Diagnostic;
+use crate::explore::shown::shown_by;
 use crate::model::fault::Fault;
 use crate::model::record::{FieldInfo, KINDS, KindInfo};
 use crate::protocol::rules::{RULES, Rule};
@@ -35,7 +36,7 @@ Examples:
 JSON: machines[{name, title}], protocols[{name, title}], kernels[{name, title, source, \
 parameters[{name, about, default, expected}]}], workloads[{name, title, source, machine, kernel, with, blocks, \
 megabytes, rates{l1_hits, l2_hits, l1_coalesced, coalesced, line_use}, differs}], scenarios[{name, title}], sweeps[{name, title}], \
-trace_formats[{name, title}], faults[{name, title}], rules[{name, title}], records[{name, title, fields[{name, about}]}]; with a kind given, only its key, and with a NAME only the entries that fit it. `blocks`, `megabytes` and `rates` (in per \
+trace_formats[{name, title}], faults[{name, title, shown_by (a command in which something breaks by it)}], rules[{name, title}], records[{name, title, fields[{name, about}]}]; with a kind given, only its key, and with a NAME only the entries that fit it. `blocks`, `megabytes` and `rates` (in per \
 cent; of a GPU with hardware coherence what hits, of one without what is coalesced and used of a line) are those of the \
 paper's tables, null where they have none.")]
 pub struct List {
@@ -134,10 +135,15 @@ impl What {
             Self::Kernels => return KERNELS.iter().map(kernel).collect(),
             Self::Workloads => return workloads().map(|(suite, one)| workload(suite, one)).collect(),
             Self::Records => return KINDS.iter().map(record).collect(),
+            Self::Faults => return Fault::NAMES.iter().map(|name| fault(name)).collect(),
             _ => {}
         }
         self.entries().into_iter().map(|(name, title)| json!({ "name": name, "title": title })).collect()
     }
+}
+
+fn fault(name: &str) -> Value {
+    json!({ "name": name, "title": Fault::about(name), "shown_by": shown_by(name) })
 }
 
 fn kernel(kernel: &Definition) -> Value {

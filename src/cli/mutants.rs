@@ -6,7 +6,6 @@ mod place;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -23,6 +22,7 @@ use crate::config::{self, Kind};
 use crate::diagnostic::{self, Diagnostic, cannot, try_out};
 use crate::explore::mutants::{self, Mutant};
 use crate::explore::search::Limits;
+use crate::model::threads;
 use crate::report::number::grouped;
 
 /// Change every part of a protocol, one at a time, and see that it is noticed
@@ -92,7 +92,7 @@ impl Mutants {
         }
         self.record.as_deref().map_or(Ok(()), make_folder)?;
         let limits = |threads| Limits { states: self.max_states, depth: u64::MAX, memory: MEMORY, threads };
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+        let threads = threads::jobs(None);
         let judged = match Places::load(&self.protocol, limits(threads), &interrupt)? {
             Ok(places) => self.judge_all(
                 &mutants,
@@ -121,33 +121,18 @@ impl Mutants {
     }
 
     fn judge_all(&self, mutants: &[Mutant], judge: &Judge<'_>) -> Result<Vec<Judged>, Trouble> {
-        let results: Vec<Option<Judged>> = mutants.iter().map(|_| None).collect();
-        let shared = Mutex::new((results, None::<Trouble>));
         let told = |done| {
             let states = grouped(judge.states.load(Ordering::Relaxed));
             format!("{}: {done} of {} mutants, {states} states", self.protocol, mutants.len())
         };
-        pool::each(mutants.len(), self.jobs, judge.interrupt, told, |index| {
-            let Some(mutant) = mutants.get(index) else { return ControlFlow::Continue(()) };
-            let judged = judge.judge(*mutant);
-            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            match judged {
-                Ok(judged) => {
-                    if let Some(place) = shared.0.get_mut(index).filter(|_| !judge.interrupt.is_raised()) {
-                        *place = Some(judged);
-                    }
-                    ControlFlow::Continue(())
-                }
-                Err(trouble) => {
-                    shared.1.get_or_insert(trouble);
-                    ControlFlow::Break(())
-                }
+        let judged = pool::gather(mutants.len(), self.jobs, judge.interrupt, told, |index| {
+            let Some(mutant) = mutants.get(index) else { return ControlFlow::Continue(None) };
+            match judge.judge(*mutant) {
+                Ok(judged) => ControlFlow::Continue((!judge.interrupt.is_raised()).then_some(Ok(judged))),
+                Err(trouble) => ControlFlow::Break(Err(trouble)),
             }
         });
-        match shared.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            (_, Some(trouble)) => Err(trouble),
-            (results, None) => Ok(results.into_iter().flatten().collect()),
-        }
+        judged.into_iter().collect()
     }
 
     /// What is known of the mutants, of which there are `all`.

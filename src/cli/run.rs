@@ -52,7 +52,8 @@ prepare_seconds (reading and building), \
 events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or \
 break), expectations, failures[{message, cycle, event, line, expectation}], diagnosis (why it could not go on: verdict (deadlock, \
 lost-message, lost-wake-up, livelock, starvation, slow or unknown), event, cycle, complete, circle, transactions[], \
-waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, avoidable, others, notes[]), stopped_at (a record as `umscope log` prints \
+waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, avoidable, others, notes[]), blame (what the tables decided of the block of which a rule is broken, the latest first, \
+with the lines of their files: lines of text), stopped_at (a record as `umscope log` prints \
 it, null where none was made; ended tells that it stopped), resources[{name, count (of components that have them), utilisation (mean, 0 to 1), busiest, busiest_at, queued_mean_cycles}] (what accesses compete for, \
 the busiest first: ports, buses and banks of memories, links, crossbars, page walkers, SIMD units; then MSHRs, which hold who waits), waits (with --waits, \
 of the accesses that did not end at once: accesses, cycles, max_cycles, sums[{for (as info latency names it), cycles, share, accesses (that waited for it), \
@@ -75,8 +76,8 @@ warp_cycles.STATE and paging.*
 probed (probes that came from the parent) lost (blocks that these or a flush took away) merged_bytes peer_transfers promotions mshr_full (requests that found none free; of an L1 each try of a warp) mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
 that they were busy with a message) port_queued_mean_cycles (that a message waited for one); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd
-  messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere; over a link of the network (TYPE has _ where its name has -: grant_ack). Pages and copies are no messages: only LINK.bytes has them
-  LINK.bytes, .messages (of what has been put on it, though it may still be on its way at a cut or sample), .utilisation, .efficiency (the share of data in its bytes), .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
+  messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere, of the sizes that messages have; over a link of the network, as that carries them, padded (network.granularity) and with the headers of their packets (network.payload) (TYPE has _ where its name has -: grant_ack). Pages and copies are no messages: only LINK.bytes has them
+  LINK.bytes, .messages (of what has been given to it, though it may still wait for the wire or be on its way at a cut or sample; so do energy and queued_cycles, and may be more than it can carry in an interval), .utilisation (of the time until now alone), .efficiency (the share of data in its bytes), .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
 a buffer at the other end)
   LINK.data_bytes, .coherence_bytes, .coherence_share; network.*   data without headers; messages that are neither \
 requests nor carry data; the second over the first, which may be more than 1 (UMH, section 6.1.4). network.* counts once what \
@@ -97,7 +98,7 @@ copied copied_back prefetched_used prefetched_unused (so far) prefetched_wasted 
   numa.*   gpuN.local_requests gpuN.remote_requests (of its L1s) gpuN.pages (at home there, of those that the work names) remote_share \
 l2.local_hit_rate l2.remote_hit_rate l1.remote_way_share l2.remote_way_share (of their ways, now; gpuN.l1.remote_way_share and so on of a socket) invalidated (lines, by software coherence) released_bytes
   coalescing.*   loads (whose lines may not be kept) requests.l1 requests.l2 (sent for them) share (of the loads spared \
-by L1s and L2s) line_use (of the sectors that came to the GPU, those that somebody waited for) sector_misses.l1 sector_misses.l2 (fetches for lines that were here without the \
+by L1s and L2s) line_use (of the sectors that came to the GPU from the memory of the CPU, those that somebody waited for) sector_misses.l1 sector_misses.l2 (fetches for lines that were here without the \
 sector, of caches that keep lines and take sectors)
   remote_directory.*   lines (that the CPU may have) peak capacity looks found nacks false_positives \
 false_positive_rate (of looks for lines that the CPU never had) flushes inserted (lines) moved (fingerprints, to make room)
@@ -199,6 +200,7 @@ impl Run {
         self.draw(diagnosis.as_ref(), runner.machine())?;
         let done = Done {
             diagnosis,
+            blame: diagnosis::blame(&work, runner.machine(), &begun),
             scenario: work.name.clone(),
             machine,
             set: work.scenario.set_beside(&work.options),

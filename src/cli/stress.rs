@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::Args;
@@ -20,6 +19,7 @@ use crate::config;
 use crate::config::machine::MachineSpec;
 use crate::debug::diagnosis::{Diagnosis, diagnose, trace};
 use crate::diagnostic::{Diagnostic, Result, Source, in_toml, write_whole};
+use crate::explore::shown::elsewhere;
 use crate::explore::stress::{self, Coverage, Failure, Plan, Round, shrink};
 use crate::model::inspect::Inspect;
 use crate::report;
@@ -178,16 +178,13 @@ impl Stress {
     fn all(&self, plan: &Plan, interrupt: &Interrupt) -> Result<Total> {
         let start = Instant::now();
         let count = plan.rounds();
-        let done: Mutex<Vec<(u64, Result<Round>)>> = Mutex::new(Vec::new());
         let told = |rounds| format!("{rounds} of {count} rounds");
-        pool::each(usize::try_from(count).unwrap_or(usize::MAX), self.jobs, interrupt, told, |index| {
+        let numbers = usize::try_from(count).unwrap_or(usize::MAX);
+        let done: Vec<Result<Round>> = pool::gather(numbers, self.jobs, interrupt, told, |index| {
             let round = plan.round_until(index as u64, &|| interrupt.is_raised());
             let failed = !round.as_ref().is_ok_and(|round| round.failure.is_none() && !round.cut);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((index as u64, round));
-            if failed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if failed { ControlFlow::Break(round) } else { ControlFlow::Continue(Some(round)) }
         });
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.sort_by_key(|(index, _)| *index);
         let mut total = Total {
             rounds: 0,
             accesses: 0,
@@ -197,7 +194,7 @@ impl Stress {
             coverage: Coverage::default(),
             failure: None,
         };
-        for (_, round) in done {
+        for round in done {
             let round = round?;
             total.rounds += 1;
             total.accesses += round.accesses;
@@ -339,8 +336,9 @@ impl Stress {
             }
             _ if total.complete && self.tries.fault.is_empty() => lines.push("nothing broke".into()),
             _ if total.complete => lines.push(format!(
-                "with {} nothing broke: other machines or more accesses may be needed for it to show",
-                self.tries.fault.join(" and ")
+                "with {} nothing broke: {}",
+                self.tries.fault.join(" and "),
+                elsewhere(&self.tries.fault, "other machines or more accesses")
             )),
             _ => lines.push("interrupted; nothing broke so far".into()),
         }

@@ -1,7 +1,6 @@
 //! `umscope test`: many scenarios, and whether their expectations hold.
 
 use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -35,7 +34,7 @@ Examples:
   umscope test scenarios/ --format junit > results.xml
 
 JSON: passed, failed, scenarios[{name, path, passed, ended (as of `umscope run`), expectations, cycles, events, digest, \
-left_out (the first of what speaks of states that --protocol does not have), failures[{message, cycle, event, line, expectation}], diagnosis (as of `umscope run`)}]; null for what a scenario that cannot be read does not have; \
+left_out (the first of what speaks of states that --protocol does not have), failures[{message, cycle, event, line, expectation}], diagnosis, blame (as of `umscope run`)}]; null for what a scenario that cannot be read does not have; \
 its failure has column, expected and suggestion too.
 
 Exit status: 0 all held; 1 an expectation or a check failed, or a scenario ended otherwise than it says; \
@@ -77,6 +76,7 @@ struct Tested {
     result: Result<Report>,
     /// Why it could not go on, where it was meant to.
     diagnosis: Option<Diagnosis>,
+    blame: Option<Vec<String>>,
     /// Why something of it was left out, under a protocol without its states.
     left_out: Option<Box<Diagnostic>>,
 }
@@ -107,21 +107,13 @@ impl Test {
 /// Runs all of them, `jobs` at a time; the results are in the order of the paths. After an interrupt, those that were
 /// not begun, or whose traces were not read, are left out.
 fn all(paths: &[Found], changes: &Changes, jobs: Option<usize>, interrupt: &Interrupt) -> Vec<Tested> {
-    let done: Mutex<Vec<(usize, Tested)>> = Mutex::new(Vec::new());
     let told = |count| format!("{count} of {} scenarios", paths.len());
-    pool::each(paths.len(), jobs, interrupt, told, |index| {
-        if let Some(path) = paths.get(index) {
-            let tested = match &path.trouble {
-                Some(trouble) => Some(absent(&path.path, trouble.clone())),
-                None => one(&path.path, changes, interrupt),
-            };
-            done.lock().unwrap_or_else(PoisonError::into_inner).extend(tested.map(|tested| (index, tested)));
-        }
-        ControlFlow::Continue(())
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, tested)| tested).collect()
+    pool::gather(paths.len(), jobs, interrupt, told, |index| {
+        ControlFlow::Continue(paths.get(index).and_then(|path| match &path.trouble {
+            Some(trouble) => Some(absent(&path.path, trouble.clone())),
+            None => one(&path.path, changes, interrupt),
+        }))
+    })
 }
 
 /// One that is not there.
@@ -132,9 +124,13 @@ fn absent(path: &str, trouble: Box<Diagnostic>) -> Tested {
         seconds: 0.0,
         result: Err(trouble),
         diagnosis: None,
+        blame: None,
         left_out: None,
     }
 }
+
+/// Why a run could not go on, and what broke a rule.
+type Why = (Option<Diagnosis>, Option<Vec<String>>);
 
 /// Runs one scenario; `None` if an interrupt came before that.
 fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Option<Tested> {
@@ -146,18 +142,14 @@ fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Option<Tested> {
         Err(error) => (path.to_owned(), Err(error)),
     };
     let seconds = start.elapsed().as_secs_f64();
-    let (result, diagnosis) = match result {
-        Ok((report, diagnosis)) => (Ok(report), diagnosis),
-        Err(error) => (Err(error), None),
+    let (result, (diagnosis, blame)) = match result {
+        Ok((report, why)) => (Ok(report), why),
+        Err(error) => (Err(error), (None, None)),
     };
-    Some(Tested { path: path.to_owned(), name, seconds, result, diagnosis, left_out })
+    Some(Tested { path: path.to_owned(), name, seconds, result, diagnosis, blame, left_out })
 }
 
-fn run(
-    work: &Work,
-    left_out: &mut Option<Box<Diagnostic>>,
-    interrupt: &Interrupt,
-) -> Result<(Report, Option<Diagnosis>)> {
+fn run(work: &Work, left_out: &mut Option<Box<Diagnostic>>, interrupt: &Interrupt) -> Result<(Report, Why)> {
     let prepared = work.prepare()?;
     left_out.clone_from(&prepared.left_out);
     let (begun, workload) = (prepared.machine.clone(), prepared.blueprint.workload.clone());
@@ -167,8 +159,11 @@ fn run(
         None => runner.so_far(scenario::Ended::Interrupted),
     };
     work::trusted(&workload)?;
-    let diagnosis = if report.passed { None } else { diagnosis::of(&report, runner.machine(), &begun) };
-    Ok((report, diagnosis))
+    if report.passed {
+        return Ok((report, (None, None)));
+    }
+    let diagnosis = diagnosis::of(&report, runner.machine(), &begun);
+    Ok((report, (diagnosis, diagnosis::blame(work, runner.machine(), &begun))))
 }
 
 fn status(tested: &[Tested]) -> Status {
@@ -233,6 +228,7 @@ impl Tested {
             "left_out": self.left_out.as_ref().map(|why| why.message.as_str()),
             "failures": failed,
             "diagnosis": self.diagnosis.as_ref().map(report::diagnosis::json),
+            "blame": self.blame,
         })
     }
 }
@@ -257,7 +253,8 @@ fn text(tested: &[Tested]) -> String {
         let failures = one.result.iter().flat_map(|report| &report.failures);
         lines.extend(failures.map(|failure| format!("       {}", sentence(failure))));
         let diagnosis = one.diagnosis.iter().flat_map(Diagnosis::lines);
-        lines.extend(diagnosis.map(|line| format!("       {line}")));
+        let why = one.blame.iter().flatten().cloned().chain(diagnosis);
+        lines.extend(why.map(|line| format!("       {line}")));
         let idle = one.result.iter().flat_map(|report| &report.idle_faults);
         lines.extend(idle.map(|fault| format!("       note: {}", report::summary::idle(*fault))));
     }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::arguments::{Changes, Switch, Target};
 use super::exit::say;
@@ -80,6 +80,8 @@ pub struct Work {
     machine: Option<String>,
     /// Path of the trace, if there is one.
     trace: Option<PathBuf>,
+    /// Size and digest of the trace, once somebody has asked: whole traces are read for them.
+    known: Arc<OnceLock<Result<(u64, u64)>>>,
     /// The recording that it was read from.
     pub recording: Option<Recording>,
 }
@@ -153,7 +155,8 @@ impl Work {
         let machine = named(&scenario);
         let trace = trace.map(|(path, _)| path);
         let (name, file) = (name.to_owned(), Some(PathBuf::from(name)));
-        Ok(Self { name, scenario, options, file, machine, trace, recording: Some(recording) })
+        let (known, recording) = (Arc::default(), Some(recording));
+        Ok(Self { name, scenario, options, file, machine, trace, known, recording })
     }
 
     /// Reads the scenario that is named.
@@ -216,7 +219,7 @@ impl Work {
             trace = Some(path);
         }
         let machine = named(&scenario);
-        Ok(Self { name, scenario, options, file, machine, trace, recording: None })
+        Ok(Self { name, scenario, options, file, machine, trace, known: Arc::default(), recording: None })
     }
 
     /// A trace alone is a scenario without checks: it is run for its numbers.
@@ -236,8 +239,8 @@ impl Work {
         let trace_from = Some((path.clone(), format));
         let options = Options { trace: Some(workload), trace_from, ..options };
         let machine = Some(machine.to_owned());
-        let (name, trace) = (target.scenario.clone(), Some(path));
-        Ok(Self { name, scenario, options, file: None, machine, trace, recording: None })
+        let (name, trace, known) = (target.scenario.clone(), Some(path), Arc::default());
+        Ok(Self { name, scenario, options, file: None, machine, trace, known, recording: None })
     }
 
     /// The text of its scenario; of one that was made for a trace or on a machine, without the paths of these.
@@ -273,10 +276,21 @@ impl Work {
         }
     }
 
-    /// Size and digest of its trace, if it has one that can be read.
-    pub fn trace_digest(&self) -> Option<(u64, u64)> {
-        let trace = TraceFile::of(self.trace.as_ref()?, None).ok()?;
-        Some((trace.size, trace.digest))
+    /// Size and digest of its trace, if it has one: as the first of its clones finds them that asks.
+    ///
+    /// # Errors
+    /// If the trace cannot be read.
+    pub fn trace_digest(&self) -> Result<Option<(u64, u64)>> {
+        let Some(path) = &self.trace else { return Ok(None) };
+        let taken = || TraceFile::of(path, None).map(|trace| (trace.size, trace.digest));
+        self.known.get_or_init(taken).clone().map(Some)
+    }
+
+    /// What is known of the trace of another work need not be found out again, if this has the same one.
+    pub fn share_trace(&mut self, other: &Self) {
+        if self.trace == other.trace {
+            self.known = other.known.clone();
+        }
     }
 
     /// The files and folders that this was read from.
@@ -432,4 +446,34 @@ pub fn trusted(workload: &Arc<Workload>) -> Result<()> {
 /// What does.
 pub fn void(complaint: Option<Box<Diagnostic>>) -> Result<()> {
     complaint.map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_digest_of_a_trace_is_taken_once_and_that_it_cannot_be_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cores.txt");
+        fs::copy("tests/data/traces/cores_rw.txt", &path).unwrap();
+        let target = Target {
+            scenario: path.display().to_string(),
+            machine: Some("tiny/umh-1gpu".into()),
+            trace_format: None,
+            changes: Changes::default(),
+        };
+        let open = || Work::open(&target, &Interrupt::default()).unwrap();
+        let (first, mut second) = (open(), open());
+        let clone = first.clone();
+        let digest = first.trace_digest().unwrap();
+        assert!(digest.is_some());
+        fs::remove_file(&path).unwrap();
+        assert_eq!(clone.trace_digest().unwrap(), digest);
+        assert!(second.trace_digest().unwrap_err().message.contains("cannot be read"));
+        second.share_trace(&first);
+        assert_eq!(second.trace_digest().unwrap(), digest);
+    }
 }

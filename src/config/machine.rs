@@ -368,7 +368,8 @@ pub struct RemoteDirectorySpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DramScheduler {
-    /// As they come, without a queue.
+    /// As they come, without a queue: a bank has done with one request, its column access included, before it begins the next, so that
+    /// hits of its open row do not overlap.
     #[default]
     InOrder,
     /// First ready, first come first served (UMH, Table III).

@@ -9,6 +9,7 @@ pub mod mutation;
 pub mod names;
 pub mod protocol;
 pub mod schema;
+pub mod seed;
 pub mod settings;
 pub mod shelf;
 pub mod sweep_file;

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::document::{At, Document};
 use super::fail;
+use super::seed;
 use super::settings::{self, Setting};
 use crate::diagnostic::{Diagnostic, Result, Source};
 
@@ -33,7 +34,8 @@ pub struct SweepFile {
     pub machine: Option<At<String>>,
     /// Several machines.
     pub machines: Option<At<Vec<At<String>>>>,
-    /// Seeds of everything random; each point runs with each. Default: the scenario's own.
+    /// Seeds of everything random, each at most 9223372036854775807; each point runs with each. Default: the scenario's own.
+    #[serde(default, deserialize_with = "seed::list")]
     pub seeds: Option<At<Vec<u64>>>,
     /// Cycles after which a run is stopped, instead of the scenario's limit.
     pub max_cycles: Option<At<u64>>,

@@ -3,11 +3,15 @@
 use super::describe;
 use super::frame::focus;
 use super::session::Session;
+use super::subject::Subject;
 use crate::config::protocol::{Place, Places};
+use crate::diagnostic::Source;
+use crate::machine::{Machine, StepOutcome};
 use crate::model::address::Range;
 use crate::model::component::ComponentId;
+use crate::model::inspect::Inspect;
 use crate::model::message::{Message, MessageKind};
-use crate::model::record::{Record, What};
+use crate::model::record::{Record, Records, What};
 use crate::model::state::Action;
 use crate::model::time::EventNumber;
 use crate::protocol::mutation::{cell_text, rule_text};
@@ -24,16 +28,48 @@ const OTHERS: [&str; 3] = ["overdue", "livelock", "choice"];
 /// What the tables decided of the block of which a rule is broken at the cursor, the latest first; `None` where none is.
 pub fn blame(session: &mut Session) -> Option<Vec<String>> {
     let event = session.event();
-    let is_broken =
-        |record: &Record| matches!(&record.what, What::Violation { rule, .. } if !OTHERS.contains(rule));
     let broken = session.last_records().iter().find(|record| is_broken(record)).cloned()?;
-    let mut lines = vec![describe::record(&broken, session.machine().components())];
-    let range = broken.range?;
-    let line = focus::line(session.machine(), range.start);
     let start = session.timeline().start().max(event.saturating_sub(BACK));
     let records = session.records(start, event).to_vec();
-    let files = files(session);
-    let decided = |(at, record)| Some((record, places(session, &files, &records[..at], record)?));
+    let tables = session.maker.as_ref().and_then(|maker| maker.scenario.all_tables(&maker.options).ok());
+    let decided = decided(session.machine(), &broken, &records, &tables.unwrap_or_default())?;
+    let mut lines = vec![describe::record(&broken, session.machine().components())];
+    lines.extend(decided);
+    Some(lines)
+}
+
+/// The same of the first rule that a run has broken, which is made again from its `start`, without what says which rule that is.
+#[must_use]
+pub fn blame_run(start: &Machine, ended: &Machine, tables: &[Source]) -> Option<Vec<String>> {
+    let event = ended.violations().iter().find(|violation| !OTHERS.contains(&violation.rule))?.event;
+    let (mut machine, mut heard, mut records) = (start.clone(), Records::listening(), Vec::new());
+    machine.run_until(event.saturating_sub(BACK));
+    let mut broken = None;
+    while broken.is_none() && machine.event() <= event {
+        let outcome = machine.step(&mut heard);
+        broken = heard.list.iter().find(|record| is_broken(record)).cloned();
+        records.append(&mut heard.list);
+        if outcome != StepOutcome::Ran {
+            break;
+        }
+    }
+    decided(&machine, &broken?, &records, tables)
+}
+
+fn is_broken(record: &Record) -> bool {
+    matches!(&record.what, What::Violation { rule, .. } if !OTHERS.contains(rule))
+}
+
+/// What `tables` decided in `records` of the block of which a rule is `broken`.
+fn decided(
+    machine: &dyn Subject,
+    broken: &Record,
+    records: &[Record],
+    tables: &[Source],
+) -> Option<Vec<String>> {
+    let line = focus::line(machine, broken.range?.start);
+    let files: Vec<Places> = tables.iter().filter_map(|table| Places::of(table).ok()).collect();
+    let decided = |(at, record)| Some((record, places(machine, &files, &records[..at], record)?));
     let about = |record: &Record| record.range.is_some_and(|range| range.overlaps(line));
     let decisions: Vec<_> = records
         .iter()
@@ -46,19 +82,13 @@ pub fn blame(session: &mut Session) -> Option<Vec<String>> {
     if decisions.is_empty() {
         return None;
     }
-    lines.push(format!("decided of {} by the tables, the latest first:", line.start));
+    let mut lines = vec![format!("decided of {} by the tables, the latest first:", line.start)];
     for (record, places) in decisions {
-        let what = describe::with_kind(record, session.machine().components());
+        let what = describe::with_kind(record, machine.components());
         lines.push(format!("{:>6}  {what}", record.id.event));
         lines.extend(places.into_iter().map(|place| format!("{:>8}{place}", "")));
     }
     Some(lines)
-}
-
-/// The files of the machine's tables.
-fn files(session: &Session) -> Vec<Places> {
-    let sources = session.maker.as_ref().and_then(|maker| maker.scenario.all_tables(&maker.options).ok());
-    sources.unwrap_or_default().iter().filter_map(|source| Places::of(source).ok()).collect()
 }
 
 /// The file of a table: the one that says the same, whatever it is called here; or else the one of its name, which was changed.
@@ -68,10 +98,15 @@ fn file<'a>(files: &'a [Places], table: &Table) -> Option<&'a Places> {
 }
 
 /// Where in its file stands what decided a record; `None` of what no table decides.
-fn places(session: &Session, files: &[Places], before: &[Record], record: &Record) -> Option<Vec<String>> {
-    let table = session.machine().table(record.at)?;
+fn places(
+    machine: &dyn Subject,
+    files: &[Places],
+    before: &[Record],
+    record: &Record,
+) -> Option<Vec<String>> {
+    let table = machine.table(record.at)?;
     let file = file(files, table)?;
-    let inner = session.machine().role(record.at) != Some(Role::Leaf);
+    let inner = machine.role(record.at) != Some(Role::Leaf);
     let cell = |state, action| {
         let [own, other] = [table, file.table()].map(|table| table.cell(state, action, inner));
         let changed = (own != other).then(|| cell_text(own));
@@ -82,10 +117,15 @@ fn places(session: &Session, files: &[Places], before: &[Record], record: &Recor
         What::Transition { from, action, .. } => cell(*from, *action),
         What::Hit { state, action, .. } => cell(*state, *action),
         What::Message(grant) => {
-            let (request, granted) = (request(before, record.at, grant)?, grant.granted?);
-            let changed = table.directory(request) != file.table().directory(request);
-            let rule = table.directory(request).iter().find(|rule| rule.grant == granted);
-            (file.rules(request, granted), rule.filter(|_| changed).map(|rule| rule_text(*rule)))
+            let request = request(before, record.at, grant)?;
+            let number = rule(before, record, grant)?;
+            let (own, theirs) = (table.directory(request), file.table().directory(request));
+            let rule = own.get(number)?;
+            // Of those before it some may have been taken out.
+            let gone = theirs.len().saturating_sub(own.len());
+            let there = theirs.iter().skip(number).take(gone + 1).position(|other| other == rule);
+            let place = file.rule(request, number + there.unwrap_or(0));
+            (place.into_iter().collect(), there.is_none().then(|| rule_text(*rule)))
         }
         _ => return None,
     };
@@ -93,6 +133,19 @@ fn places(session: &Session, files: &[Places], before: &[Record], record: &Recor
     let path = file.path();
     let told = places.into_iter().map(|place| format!("{path}:{} {}{changed}", place.line, place.text));
     Some(told.collect())
+}
+
+/// The number of the rule, from 0, by which a grant was given: what the directory has become by it stands before it, in the same event.
+fn rule(before: &[Record], record: &Record, grant: &Message) -> Option<usize> {
+    let here = before.iter().rev().take_while(|other| other.id.event == record.id.event);
+    let mut entries = here.filter(|other| {
+        other.at == record.at && other.range.is_some_and(|range| range.overlaps(grant.range))
+    });
+    let number = entries.find_map(|other| match other.what {
+        What::Directory { rule, .. } => rule,
+        _ => None,
+    });
+    Some(usize::from(number?.checked_sub(1)?))
 }
 
 /// What was asked for by the receiver of a grant.

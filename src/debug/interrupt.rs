@@ -14,7 +14,9 @@ impl Interrupt {
         self.0.clone()
     }
 
-    pub fn raise(&self) {
+    /// As a signal handler does.
+    #[cfg(test)]
+    pub(crate) fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 

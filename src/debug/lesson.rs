@@ -44,10 +44,10 @@ pub struct Lesson {
 }
 
 impl Lesson {
-    /// A lesson at its beginning, the event `from`; `None` if the scenario says and expects nothing.
+    /// A lesson at its beginning, the event `from`; `None` if the scenario says and expects nothing, but to end.
     #[must_use]
     pub fn new(narrator: Narrator, checker: Checker, from: EventNumber) -> Option<Self> {
-        if narrator.says.is_empty() && checker.expectations().is_empty() {
+        if narrator.says.is_empty() && checker.expectations().is_empty() && checker.is_to_finish() {
             return None;
         }
         Some(Self::begin(narrator, checker, from))

@@ -312,6 +312,49 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
     }
 
     #[test]
+    fn the_quiz_asks_what_a_childs_dirty_bytes_make_of_a_node() {
+        let mut session = bundled("umh/fig5-c", &Options::default());
+        execute(&mut session, "set quiz on");
+        let mut merges = 0;
+        loop {
+            let stop = execute(&mut session, "continue").stop.unwrap();
+            match &stop.reasons[0] {
+                Reason::Finished => break,
+                Reason::Question(text) => {
+                    merges += u32::from(text.contains("dirty bytes arrive from a child"));
+                }
+                _ => {}
+            }
+        }
+        assert!(merges > 0);
+    }
+
+    #[test]
+    fn a_run_that_does_not_end_as_expected_says_so() {
+        let end = |ends: &str| {
+            let text =
+                LESSON.split("[[say]]").next().unwrap().replacen("machine", &format!("{ends}machine"), 1);
+            let mut session = Session::open(Origin::of_text("own", &text).unwrap(), None);
+            execute(&mut session, "continue").lines.join("\n")
+        };
+        assert!(end("ends = \"deadlock\"\n").contains("a deadlock was expected"));
+        assert!(end("").contains("all work is done"));
+    }
+
+    #[test]
+    fn a_fork_says_that_nothing_is_expected_of_it() {
+        let mut session = lesson();
+        execute(&mut session, "step 3");
+        let lines = execute(&mut session, "fork hold 4").lines.join("\n");
+        assert!(lines.contains("an expectation of the scenario is not looked at from here on"), "{lines}");
+        let mut session = lesson();
+        execute(&mut session, "end");
+        execute(&mut session, "reverse-step");
+        let lines = execute(&mut session, "fork hold 4").lines.join("\n");
+        assert!(!lines.contains("not looked at"), "{lines}");
+    }
+
+    #[test]
     fn what_the_quiz_asked_is_a_place_to_stop_in_both_directions() {
         let mut session = bundled("numa/message-passing", &Options::default());
         execute(&mut session, "set quiz on");
@@ -433,6 +476,18 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         execute(&mut session, "start");
         let lines = execute(&mut session, "end").lines.join("\n");
         assert!(!lines.contains("question"), "{lines}");
+        // Where it stops, what may be answered is told, too; and each piece of it once.
+        let mut session = lesson();
+        execute(&mut session, "set stop-at-narration on");
+        let lines = execute(&mut session, "continue").lines;
+        let told = |text: &str| lines.iter().filter(|line| line.contains(text)).count();
+        assert_eq!(told("The HMD knows who has this block"), 1, "{lines:?}");
+        assert_eq!(told("  question: Must GPU 0 give up its data?"), 1, "{lines:?}");
+        assert!(lines.contains(&"  1 yes".to_owned()) && lines.contains(&"  2 no".to_owned()), "{lines:?}");
+        let mut session = bundled("umh/fig5-b1", &Options::default());
+        execute(&mut session, "set stop-at-narration on");
+        let lines = execute(&mut session, "goto 16").lines.join("\n");
+        assert!(lines.contains("lesson at event 10:") && lines.contains("question:"), "{lines}");
     }
 
     #[test]

@@ -23,10 +23,20 @@ pub struct Asked {
     pub told: bool,
 }
 
+/// Choices with their numbers, a line each.
+pub fn numbered(choices: &[String]) -> impl Iterator<Item = String> + '_ {
+    choices.iter().enumerate().map(|(nth, choice)| format!("  {} {choice}", nth + 1))
+}
+
 impl Asked {
     #[must_use]
     pub fn new(event: EventNumber, say: Option<usize>, ask: Ask) -> Self {
         Self { event, say, ask, about: None, predicted: None, revealed: false, told: false }
+    }
+
+    /// What may be answered.
+    pub fn choices(&self) -> impl Iterator<Item = String> + '_ {
+        numbered(&self.ask.choices)
     }
 
     /// Whether the answer is known at `event`: it was asked for, or the run has gone on.

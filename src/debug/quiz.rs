@@ -36,7 +36,7 @@ fn ask(
     let block = start.map_or_else(|| "a block".to_owned(), |start| format!("block {start}"));
     // A grant names the state that it grants, and did so before if its data come from a peer: there is nothing left to predict.
     let granted = |other: &Record| match &other.what {
-        What::Delivery(message) => message.granted.is_some() || message.kind == MessageKind::PeerData,
+        What::Delivery(message) => matches!(message.kind, MessageKind::Grant | MessageKind::PeerData),
         _ => false,
     };
     if records.iter().any(|other| other.at == record.at && granted(other)) {

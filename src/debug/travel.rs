@@ -152,10 +152,25 @@ impl Travel {
         }
     }
 
-    /// The position that it was to go to, as it is typed, if the cursor is before that.
+    /// The same, which says so if that event does not come.
+    #[must_use]
+    pub fn until_event(self, event: EventNumber) -> Self {
+        Self { position: Some(Position::Event(event)), ..self }
+    }
+
+    /// The same, which says so if that cycle does not come.
+    #[must_use]
+    pub fn until_cycle(self, cycle: u64) -> Self {
+        Self { position: Some(Position::Cycle(cycle)), ..self }
+    }
+
+    /// The position that it was to go to, as it is typed, if the cursor is before that; what it looked for, if that did not come.
     #[must_use]
     pub fn missed(&self, timeline: &Timeline) -> Option<String> {
-        match self.position? {
+        let Some(position) = self.position else {
+            return matches!(self.goal, Goal::Record(_)).then(|| "such a record".to_owned());
+        };
+        match position {
             Position::Event(event) => (event > timeline.event()).then(|| format!("event {event}")),
             Position::Cycle(cycle) => (cycle > timeline.machine().cycle()).then(|| format!("cycle {cycle}")),
         }

@@ -201,9 +201,30 @@ impl Session {
         Ok(all)
     }
 
+    /// Lets a breakpoint carry out commands from now on, which stand on one line, a semicolon between them.
+    ///
+    /// # Errors
+    /// If one of them is no command.
+    pub fn give_commands(&mut self, id: u32, given: &Arguments) -> Result<()> {
+        let (mut list, mut at) = (Vec::new(), given.span().start);
+        for part in given.text().split(';') {
+            let line = Arguments::new(given.source().clone(), at..at + part.len());
+            command::known(line.text(), given.source(), line.span())?;
+            at += part.len() + 1;
+            list.extend((!line.is_empty()).then(|| line.text().to_owned()));
+        }
+        if let Some(breakpoint) = self.breakpoints.get_mut(id) {
+            breakpoint.commands = list;
+        }
+        Ok(())
+    }
+
     fn carry_out(&mut self, line: &Line) -> Result<Effect> {
         let text = line.text();
         if self.queue.collecting().is_some() {
+            if text != "end" {
+                command::known(text, &line.source, line.span.clone())?;
+            }
             if let Some((id, commands)) = self.queue.gather(text)
                 && let Some(breakpoint) = self.breakpoints.get_mut(id)
             {
@@ -287,14 +308,11 @@ impl Session {
         }
     }
 
-    /// What the lesson said and asked on the way here for the first time, where it does not stop runs by itself: on the way, and of
-    /// the last event.
-    fn told_in_passing(&mut self) -> [Vec<String>; 2] {
+    /// What the lesson said and asked on the way here for the first time, but for what these reasons say: on the way, and of the last
+    /// event.
+    fn told_in_passing(&mut self, reasons: &[Reason]) -> [Vec<String>; 2] {
         let event = self.event();
         let mut told = [Vec::new(), Vec::new()];
-        if self.breakpoints.narration {
-            return told;
-        }
         let Some(lesson) = self.timeline.lesson_mut() else { return told };
         let [before, now] = &mut told;
         before.extend(lesson.news(event).map(Asked::verdict));
@@ -302,9 +320,18 @@ impl Session {
         self.told += said.len();
         for (at, say) in said {
             let lines = if at < event { &mut *before } else { &mut *now };
-            lines.push(format!("lesson at event {at}: {}", lesson.text(say)));
-            let asked = lesson.asked_at(at).find(|asked| asked.say == Some(say));
-            lines.extend(asked.map(|asked| format!("  question: {}", asked.ask.text)));
+            let text = lesson.text(say);
+            let is_said = |reason: &Reason| matches!(reason, Reason::Narration(said) if said == text);
+            if !reasons.iter().any(is_said) {
+                lines.push(format!("lesson at event {at}: {text}"));
+            }
+            if let Some(asked) = lesson.asked_at(at).find(|asked| asked.say == Some(say)) {
+                lines.push(format!("  question: {}", asked.ask.text));
+                lines.extend(asked.choices().filter(|_| at == event));
+            }
+        }
+        if reasons.iter().any(|reason| matches!(reason, Reason::Question(_))) {
+            now.extend(lesson.asked_at(event).last().into_iter().flat_map(Asked::choices));
         }
         told
     }
@@ -323,7 +350,7 @@ impl Session {
             reasons.insert(0, Reason::Void(complaint.to_string()));
         }
         let stop = Stop { reasons, event: self.event(), cycle: self.cycle(), records };
-        let [mut lines, told_now] = self.told_in_passing();
+        let [mut lines, told_now] = self.told_in_passing(&stop.reasons);
         lines.extend(self.stop_lines(&stop));
         lines.extend(told_now);
         lines.extend(tired);

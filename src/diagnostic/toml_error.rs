@@ -48,6 +48,10 @@ fn explain(message: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
         let kind = what.strip_prefix("invalid type: ").unwrap_or(what);
         return no_list(kind, source, span);
     }
+    if let Some(heading) = one_too_many(what, source, span) {
+        return Diagnostic::new("wrong type: a list of tables")
+            .expected(format!("[{heading}], since there is only one"));
+    }
     let what = what.strip_prefix("invalid type: ").map_or_else(
         || {
             what.strip_prefix("invalid value: ")
@@ -78,6 +82,13 @@ fn no_list(kind: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
         None if kind.starts_with("string") => diagnostic.expected("a list such as [\"one\", \"two\"]"),
         None => diagnostic.expected("a list such as [1, 2]"),
     }
+}
+
+/// The name of a table that is written as a list of them: its first key takes the first table for its value.
+fn one_too_many<'a>(what: &str, source: &'a Source, span: &Range<usize>) -> Option<&'a str> {
+    let line = source.text.get(span.start..)?.lines().next()?;
+    let heading = header(line).filter(|_| what == "invalid type: map" && line.starts_with("[["))?;
+    Some(heading.trim_matches(['[', ']']))
 }
 
 /// The key whose value begins at `span`.
@@ -179,6 +190,8 @@ mod tests {
         kind: Option<Kind>,
         all: Option<Vec<Entry>>,
         fault: Option<Vec<Entry>>,
+        #[serde(rename = "one")]
+        _one: Option<Entry>,
     }
 
     #[derive(Debug, Deserialize)]
@@ -224,7 +237,7 @@ mod tests {
                 "size = 1\nsice = 2",
                 (2, 1),
                 "unknown key `sice`",
-                "one of `size`, `kind`, `all`, `fault`",
+                "one of `size`, `kind`, `all`, `fault`, `one`",
                 "did you mean size?",
             ),
             ("size=1\nkind='pci'", (2, 6), "unknown value `pci`", "`pcie` or `nvlink`", "did you mean pcie?"),
@@ -258,6 +271,13 @@ mod tests {
                 (2, 7),
                 "wrong type: string \"a\"",
                 "[[fault]], a heading for each, since there may be several",
+                "",
+            ),
+            (
+                "size=1\n[[one]]\na=1",
+                (2, 1),
+                "wrong type: a list of tables",
+                "[one], since there is only one",
                 "",
             ),
             ("size=1\nall='a'", (2, 5), "wrong type: string \"a\"", "a list such as [\"one\", \"two\"]", ""),

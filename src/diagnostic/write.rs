@@ -85,13 +85,7 @@ impl Sink {
             }
             _ => {}
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".umscope-");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let temporary = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
-        Ok(Self::Beside(BufWriter::with_capacity(1 << 16, temporary)))
+        Ok(Self::Beside(BufWriter::with_capacity(1 << 16, beside(path)?)))
     }
 
     fn finish(mut self, path: &Path) -> io::Result<()> {
@@ -167,6 +161,34 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     file.finish()
 }
 
+/// Writes a file whole, and only where none is.
+///
+/// # Errors
+/// If one is there, or it cannot be written.
+pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Looked at first, as when it is created: also where nothing can be put beside it.
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "File exists"));
+    }
+    let written = beside(path).and_then(|mut file| file.write_all(bytes).map(|()| file));
+    // What a temporary file is called says nothing to anybody.
+    let file = written.map_err(|error| {
+        let text = error.to_string();
+        io::Error::new(error.kind(), text.split(" at path").next().unwrap_or(&text))
+    })?;
+    file.persist_noclobber(path).map(drop).map_err(|error| error.error)
+}
+
+/// An empty file in the same folder, which is gone unless it takes the place of the one at `path`.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".umscope-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
+}
+
 /// That something can be written there, before the work begins whose result that is.
 ///
 /// # Errors
@@ -204,6 +226,22 @@ mod tests {
         for wrong in [folder.path(), &folder.path().join("none/a")] {
             assert!(try_out(wrong).is_err() && write_whole(wrong, b"").is_err());
         }
+    }
+
+    #[test]
+    fn a_new_file_is_there_whole_and_never_in_the_place_of_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        write_new(&path, b"first").unwrap();
+        let there = write_new(&path, b"second").unwrap_err();
+        assert_eq!(there.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(write_new(folder.path(), b"").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        // Told as the system tells it of the file itself.
+        let nowhere = folder.path().join("none/a");
+        let told = File::create_new(&nowhere).unwrap_err().to_string();
+        assert_eq!(write_new(&nowhere, b"").unwrap_err().to_string(), told);
     }
 
     #[cfg(unix)]

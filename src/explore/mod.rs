@@ -17,6 +17,7 @@ pub mod random;
 pub mod search;
 pub mod shape;
 mod shorten;
+pub mod shown;
 pub mod stress;
 pub mod summary;
 pub mod symmetry;

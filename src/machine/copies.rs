@@ -210,9 +210,14 @@ impl Copies {
 
     /// The arrays that a task uses, ascending.
     fn arrays_of(&self, what: &TaskKind) -> Vec<usize> {
-        let ranges = what.footprint();
-        let pages = ranges.iter().flat_map(|range| PageRun::of(*range, self.shape.page).iter());
-        let mut used: Vec<usize> = pages.filter_map(|page| self.array_of(page)).collect();
+        let mut used: Vec<usize> = Vec::new();
+        for range in what.footprint() {
+            let run = PageRun::of(range, self.shape.page);
+            let first = self.arrays.partition_point(|array| array.pages.end() <= run.first);
+            let rest = self.arrays.iter().enumerate().skip(first);
+            let touched = rest.take_while(|(_, array)| array.pages.first < run.end());
+            used.extend(touched.map(|(number, _)| number));
+        }
         used.sort_unstable();
         used.dedup();
         used
@@ -372,5 +377,36 @@ impl Machine {
             Side::Host => self.host_memory(address),
             Side::Gpu => self.home_memory(address, homes),
         }
+    }
+}
+
+#[cfg(test)]
+mod array_tests {
+    use super::*;
+    use crate::model::operation::Operation;
+    use crate::workload::{HOST, Operations, Program};
+
+    /// So many pages that nobody could look at each.
+    #[derive(Debug)]
+    struct Everything;
+
+    impl Program for Everything {
+        fn operation(&self, _: u64) -> Option<Operation> {
+            None
+        }
+        fn footprint(&self) -> Vec<Range> {
+            (0..1 << 18).map(|piece| Range::new(Address(piece << 31), 1 << 31)).collect()
+        }
+    }
+
+    #[test]
+    fn the_arrays_of_a_task_are_found_without_its_pages() {
+        let run = |first, count| PageRun { first: Page(first), count };
+        let arrays = [run(1, 2), run(3, 1), run(1 << 30, 1 << 30), run(1 << 41, 1)];
+        let shape = Shape { page: 4096, frames: 0, caches: Vec::new(), units: Vec::new() };
+        let copies = Copies::new(CopyPolicy::default(), Side::default(), &arrays, Vec::new(), shape);
+        let operations = Operations::Computed(Arc::new(Everything));
+        let what = TaskKind::Program { agent: HOST.to_owned(), warp: None, operations };
+        assert_eq!(copies.arrays_of(&what), [0, 1, 2]);
     }
 }

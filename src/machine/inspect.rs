@@ -221,7 +221,7 @@ fn describe_operation(operation: &Operation) -> String {
             )
         }
         Operation::Barrier => "barrier".to_owned(),
-        Operation::Fence(fence) => format!("fence {fence:?}").to_lowercase(),
+        Operation::Fence(fence) => format!("fence {}", fence.name()),
     }
 }
 

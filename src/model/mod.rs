@@ -30,6 +30,7 @@ pub mod sorted;
 pub mod state;
 pub mod tags;
 pub mod text;
+pub mod threads;
 pub mod time;
 pub mod units;
 pub mod wait;

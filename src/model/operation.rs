@@ -71,6 +71,26 @@ impl Operation {
     }
 }
 
+impl Fence {
+    pub const ALL: [Self; 3] = [Self::Acquire, Self::Release, Self::Full];
+
+    /// The word for it in a program.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Acquire => "acquire",
+            Self::Release => "release",
+            Self::Full => "full",
+        }
+    }
+
+    /// The one that a word names.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|fence| fence.name() == word)
+    }
+}
+
 impl Lanes {
     /// One lane.
     #[must_use]
@@ -132,5 +152,17 @@ impl StoreValue {
                     .collect()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_is_named_by_its_own_word() {
+        assert_eq!(Fence::ALL.map(Fence::name), ["acquire", "release", "full"]);
+        assert_eq!(Fence::ALL.map(|fence| Fence::named(fence.name())), Fence::ALL.map(Some));
+        assert_eq!(Fence::named("Full"), None);
     }
 }

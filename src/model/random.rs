@@ -3,6 +3,9 @@
 /// What `SplitMix64` counts up by: the golden ratio.
 pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// The largest seed that files and the command line take: what a number of TOML has room for.
+pub const MOST_SEED: u64 = i64::MAX as u64;
+
 /// Spreads every bit of a word over all of them: the finaliser of `SplitMix64`.
 #[must_use]
 pub fn mix(word: u64) -> u64 {

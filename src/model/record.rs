@@ -116,8 +116,8 @@ pub enum What {
     Transition { from: State, to: State, action: Action },
     /// An action met a block and left its state as it was: a hit, or an answer that changes nothing.
     Hit { state: State, action: Action, waited: bool },
-    /// A directory entry changed.
-    Directory { owner: Option<ComponentId>, sharers: SmallVec<[ComponentId; 4]> },
+    /// A directory entry changed; by a grant, as this rule of the table says, counted from 1.
+    Directory { owner: Option<ComponentId>, sharers: SmallVec<[ComponentId; 4]>, rule: Option<u8> },
     /// An MSHR entry was taken, joined, given back, or missed.
     Mshr { change: MshrChange, used: u32, capacity: u32 },
     /// Dirty bytes from `from` were merged into a block under their mask; by a fault, `whole`: all that came, whatever the mask.

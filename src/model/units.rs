@@ -33,6 +33,9 @@ macro_rules! quantity {
             /// What a reader of a file is told to write.
             pub const EXPECTED: &'static str = concat!($what, " such as \"", $example, "\"");
 
+            /// The units that it is written in, the smallest first.
+            pub const UNITS: &'static [&'static str] = &[$($unit),+];
+
             /// Reads a quantity with its unit.
             #[must_use]
             pub fn parse(text: &str) -> Option<Self> {

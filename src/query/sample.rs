@@ -180,7 +180,7 @@ impl Sample {
         let owner = owner.map(|path| self.id(path));
         let mut list = smallvec![];
         list.extend(sharers.iter().map(|path| self.id(path)));
-        self.record(at, What::Directory { owner, sharers: list })
+        self.record(at, What::Directory { owner, sharers: list, rule: None })
     }
 }
 

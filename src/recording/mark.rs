@@ -21,8 +21,8 @@ impl Mark {
     }
 }
 
-/// The first marks are so many events apart, and later ones by a 32nd of the run so far: a digest reads the whole
-/// machine, so that there must not be too many.
+/// The first marks are so many events apart, and later ones by a 32nd to a 16th of the run so far: a digest reads the
+/// whole machine, so that there must not be too many.
 const FIRST: EventNumber = 256;
 
 /// Tells when the next mark is due.

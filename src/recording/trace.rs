@@ -22,6 +22,9 @@ pub struct TraceFile {
 /// Folders within folders that are looked into.
 const DEEPEST: usize = 32;
 
+/// Files and folders that are looked at, in all: several for each task that a trace may have.
+const MOST: usize = 1 << 18;
+
 impl TraceFile {
     /// The trace at `path` as it is now.
     ///
@@ -54,8 +57,7 @@ impl TraceFile {
 
 /// Size and digest of a file, or of the files in a folder in the order of their names.
 fn read(path: &Path) -> io::Result<(u64, u64)> {
-    let mut files = Vec::new();
-    collect(path, 0, &mut files)?;
+    let files = files(path, MOST)?;
     let mut digest = Digest::default();
     let mut size = 0;
     let mut buffer = vec![0; 1 << 16];
@@ -76,16 +78,36 @@ fn read(path: &Path) -> io::Result<(u64, u64)> {
     Ok((size, digest.end()))
 }
 
-fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    if !path.is_dir() {
-        files.push(path.to_path_buf());
-        return Ok(());
+/// The files of a trace: itself, or the regular ones in it, if no more than `most` entries have to be looked at.
+fn files(path: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
+    let (mut found, mut left) = (Vec::new(), most);
+    let kind = path.metadata()?;
+    if kind.is_dir() {
+        collect(path, 1, &mut left, &mut found)?;
+    } else if kind.is_file() {
+        found.push(path.to_path_buf());
+    } else {
+        return Err(io::Error::other("it is neither a regular file nor a folder"));
     }
-    let mut inside: Vec<_> =
-        path.read_dir()?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
+    Ok(found)
+}
+
+fn collect(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mut inside = Vec::new();
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        let many = || io::Error::other(format!("it holds more than {MOST} files and folders"));
+        *left = left.checked_sub(1).ok_or_else(many)?;
+        inside.push((entry.path(), entry.file_type()?.is_dir()));
+    }
     inside.sort();
-    if depth < DEEPEST {
-        inside.iter().try_for_each(|path| collect(path, depth + 1, files))?;
+    for (path, is_folder) in inside {
+        // A link to a folder could lead round in a circle, and what is no regular file might never end.
+        if is_folder && depth < DEEPEST {
+            collect(&path, depth + 1, left, found)?;
+        } else if path.is_file() {
+            found.push(path);
+        }
     }
     Ok(())
 }
@@ -149,5 +171,35 @@ mod tests {
         fs::rename(&file, folder.path().join("u")).unwrap();
         assert!(whole.changed().unwrap().is_some(), "a file of another name");
         assert!(trace.changed().is_err());
+    }
+
+    #[test]
+    fn a_folder_with_too_much_in_it_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        for name in ["a", "b"] {
+            fs::write(inner.join(name), "0 R 0x10\n").unwrap();
+        }
+        assert_eq!(files(folder.path(), 3).unwrap(), [inner.join("a"), inner.join("b")]);
+        assert!(files(folder.path(), 2).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_circle_is_followed_and_only_regular_files_are_read() {
+        use std::os::unix::{fs::symlink, net::UnixListener};
+
+        let folder = tempfile::tempdir().unwrap();
+        let inside = |name: &str| folder.path().join(name);
+        fs::write(inside("a"), "0 R 0x10\n").unwrap();
+        let plain = TraceFile::of(folder.path(), None).unwrap();
+        symlink(".", inside("circle")).unwrap();
+        let _socket = UnixListener::bind(inside("socket")).unwrap();
+        assert_eq!(TraceFile::of(folder.path(), None).unwrap(), plain);
+        assert!(TraceFile::of(&inside("socket"), None).is_err());
+        // What a link to a file leads to is a part of the trace, and a trace may be named by a link.
+        symlink("a", inside("link")).unwrap();
+        assert_eq!(TraceFile::of(&inside("circle"), None).unwrap().size, 2 * plain.size);
     }
 }

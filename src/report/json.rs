@@ -35,6 +35,7 @@ pub fn run(run: &Run) -> Value {
         "expectations": report.expectations,
         "failures": failures(&report.failures),
         "diagnosis": run.diagnosis.as_ref().map(diagnosis::json),
+        "blame": run.blame,
         "stopped_at": run.stopped_at.as_ref().and_then(|stopped| stopped.json.clone()),
         "waits": run.waits.as_ref().map(waits),
         "resources": run.resources.iter().map(resource).collect::<Value>(),

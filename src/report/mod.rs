@@ -37,6 +37,8 @@ pub struct Run {
     pub report: Report,
     /// Why it could not go on, if it could not.
     pub diagnosis: Option<Diagnosis>,
+    /// What the tables decided of the block of which a rule is broken, if one is; a line each.
+    pub blame: Option<Vec<String>>,
     /// The record at which it was stopped, if it was.
     pub stopped_at: Option<Stopped>,
     /// Who did each of its tasks.

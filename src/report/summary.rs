@@ -185,6 +185,9 @@ fn verdict(text: &mut String, run: &Run, file: &str) {
         let changes = changes.join(", ");
         let _ = writeln!(text, "note: the scenario expects this of itself as it is, not with {changes}");
     }
+    if let Some(blame) = &run.blame {
+        let _ = writeln!(text, "{}", blame.join("\n"));
+    }
     if let Some(diagnosis) = &run.diagnosis {
         let _ = writeln!(text, "\n{}", diagnosis.lines().join("\n"));
     }

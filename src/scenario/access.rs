@@ -8,7 +8,8 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::model::access::{AccessKind, AtomicOp, Bytes};
 use crate::model::address::Address;
 use crate::model::number::parse_bytes;
-use crate::model::operation::{Lanes, Operation};
+use crate::model::operation::{Fence, Lanes, Operation};
+use crate::model::text::plural;
 
 use super::file::{AtomicFile, DoFile, LoadFile, StoreFile};
 use super::instruction as instructions;
@@ -44,7 +45,7 @@ impl Accesses<'_> {
             found.push(Operation::Access(instructions::exclusive(address)));
         }
         if let Some(fence) = &access.fence {
-            let kind = instructions::fence_named(&fence.value).ok_or_else(|| {
+            let kind = Fence::named(&fence.value).ok_or_else(|| {
                 let error = self.complain(&fence.span, format!("there is no fence {}", fence.value));
                 error.expected("full, acquire or release")
             })?;
@@ -90,7 +91,11 @@ impl Accesses<'_> {
             error.expected(names.join(", ")).nearest(&atomic.op.value, names)
         })?;
         let operand = self.number(&atomic.value, atomic.width.as_ref())?;
-        let address = Address(atomic.address.value);
+        let (address, width) = (Address(atomic.address.value), operand.len() as u64);
+        if !instructions::is_aligned(address, width) {
+            let error = self.complain(&atomic.address.span, instructions::misaligned(address, width));
+            return Err(error.expected(format!("a multiple of {width}")).into());
+        }
         Ok(Operation::Access(instructions::atomic_of(op, address, operand, None)))
     }
 
@@ -108,7 +113,8 @@ impl Accesses<'_> {
             return Err(self.complain(&width.span, "this is no width").expected("1, 2, 4 or 8").into());
         }
         instructions::little_endian(value.value, bytes).ok_or_else(|| {
-            let error = self.complain(&value.span, format!("{} does not fit in {bytes} bytes", value.value));
+            let error = self
+                .complain(&value.span, format!("{} does not fit in {}", value.value, plural(bytes, "byte")));
             error.expected("a smaller number or a larger width").into()
         })
     }

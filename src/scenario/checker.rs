@@ -111,6 +111,12 @@ impl Checker {
         }
     }
 
+    /// Whether the run is to end with all its work done.
+    #[must_use]
+    pub fn is_to_finish(&self) -> bool {
+        self.ends == Ending::Finished
+    }
+
     /// Whether a check of the protocol has failed.
     #[must_use]
     pub fn violated(&self) -> bool {

@@ -317,6 +317,19 @@ fn bring(path: &Path, text: &str, brought: &mut Table) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::random::MOST_SEED;
+
+    #[test]
+    fn the_largest_seed_is_written_and_read_again() {
+        let text = "machine = 'tiny/umh-2gpu'\n[[do]]\nby = 'gpu0.cu0'\nload = { address = 0x1000 }\n";
+        let scenario = Scenario::parse(Source::new("t", text), None).unwrap();
+        let options = Options { seed: Some(MOST_SEED), ..Options::default() };
+        let again = Draft::of(&scenario, &options).unwrap().scenario("again").unwrap();
+        assert_eq!(again.blueprint(&Options::default()).unwrap().seed, MOST_SEED);
+        let larger = scenario.with(&["seed=9223372036854775808".to_owned()]).unwrap_err();
+        assert_eq!(larger.position(), Some((1, 6)), "{larger}");
+        assert_eq!(larger.expected.as_deref(), Some("a whole number from 0 to 9223372036854775807"));
+    }
 
     #[test]
     fn what_is_set_is_kept_under_the_name_that_the_machine_has_for_it() {

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::config::MachineChoice;
 use crate::config::document::At;
+use crate::config::seed::Seed;
 use crate::model::units::Size;
 
 use super::values::{Given, Texts};
@@ -42,8 +43,9 @@ pub struct ScenarioFile {
     /// at least) of the same ways and blocks. Host memory, latencies, bandwidths, MSHRs and buffers stay. A kernel
     /// with a `scale` of its own keeps that. Default: 1.
     pub scale: Option<At<u64>>,
-    /// Seed of everything random, and of what kernels without a `seed` of their own generate. Default: 0, and that of the kernels.
-    pub seed: Option<u64>,
+    /// Seed of everything random, and of what kernels without a `seed` of their own generate; at most 9223372036854775807.
+    /// Default: 0, and that of the kernels.
+    pub seed: Option<Seed>,
     /// Parameters of all kernels that take them, such as { pieces = 8 }, instead of what each of them says.
     #[serde(default)]
     pub with: Given,

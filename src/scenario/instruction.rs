@@ -7,6 +7,7 @@ use crate::model::access::{AccessKind, AtomicOp, Bytes};
 use crate::model::address::Address;
 use crate::model::number::{parse_bytes, parse_number};
 use crate::model::operation::{Fence, Lanes, Operation, StoreValue, WarpAccess};
+use crate::model::text::plural;
 use crate::query::Text;
 
 /// Bytes of an access whose width is not stated.
@@ -59,18 +60,8 @@ pub fn parse(text: &Text) -> Result<Operation> {
     }
 }
 
-/// The fence that a word names.
-pub fn fence_named(word: &str) -> Option<Fence> {
-    Some(match word {
-        "acquire" => Fence::Acquire,
-        "release" => Fence::Release,
-        "full" => Fence::Full,
-        _ => return None,
-    })
-}
-
 fn fence(word: &str, words: &Words<'_>) -> Result<Fence> {
-    fence_named(word).ok_or_else(|| words.wrong(&format!("there is no fence {word}")).into())
+    Fence::named(word).ok_or_else(|| words.wrong(&format!("there is no fence {word}")).into())
 }
 
 /// The lanes of an access: `count` of them from `base` in steps of `stride`.
@@ -91,6 +82,18 @@ pub fn load_of(lanes: Lanes, width: u64, label: Option<Arc<str>>) -> WarpAccess 
 /// A store of these bytes.
 pub fn store_of(kind: AccessKind, lanes: Lanes, bytes: Bytes) -> WarpAccess {
     WarpAccess { kind, width: bytes.len() as u8, lanes, value: StoreValue::Bytes(bytes), label: None }
+}
+
+/// Whether an atomic of so many bytes may be at an address: one that crosses lines would be none.
+#[must_use]
+pub fn is_aligned(address: Address, width: u64) -> bool {
+    address.0.is_multiple_of(width)
+}
+
+/// What is wrong with one that may not.
+#[must_use]
+pub fn misaligned(address: Address, width: u64) -> String {
+    format!("an atomic of {} cannot be at {address}, which is no multiple of that", plural(width, "byte"))
 }
 
 /// An atomic with this operand.
@@ -139,8 +142,11 @@ fn atomic(words: &mut Words<'_>) -> Result<Operation> {
     let value = words.number(0, u64::MAX)?;
     let width = if words.at_number() { words.width()? } else { WORD };
     let Some(operand) = little_endian(value, width) else {
-        return Err(words.wrong(&format!("{value} does not fit in {width} bytes")).into());
+        return Err(words.wrong(&format!("{value} does not fit in {}", plural(width, "byte"))).into());
     };
+    if !is_aligned(address, width) {
+        return Err(words.wrong(&misaligned(address, width)).into());
+    }
     Ok(Operation::Access(atomic_of(op, address, operand, label)))
 }
 
@@ -282,7 +288,12 @@ mod tests {
             ("store 0x1000 7", "\"7\" is not a byte in hexadecimal", 14),
             ("store 0x1000", "1 to 64 bytes are needed", 7),
             ("atomic sub 0x0 1", "an atomic needs its operation", 8),
-            ("atomic add 0x0 300 1", "300 does not fit in 1 bytes", 20),
+            ("atomic add 0x0 300 1", "300 does not fit in 1 byte", 20),
+            (
+                "atomic add 0x103e 1",
+                "an atomic of 4 bytes cannot be at 0x103e, which is no multiple of that",
+                19,
+            ),
             ("fence up", "there is no fence up", 7),
             ("barrier 3", "\"3\" is too much", 9),
             ("", "the instruction is empty", 1),

@@ -176,7 +176,7 @@ impl Scenario {
             spec,
             tables,
             workload: Arc::new(Workload::default()),
-            seed: options.seed.or(self.file.seed).unwrap_or(0),
+            seed: options.seed.or(self.file.seed.map(|seed| seed.0)).unwrap_or(0),
             max_cycles: options.max_cycles.map_or_else(|| self.max_cycles(), Ok)?,
             checks: options.checks.or(self.file.checks).unwrap_or(true),
             faults: faults.collect::<Result<_>>()?,

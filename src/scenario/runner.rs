@@ -88,6 +88,12 @@ impl Runner {
         &self.machine
     }
 
+    /// What has failed up to here.
+    #[must_use]
+    pub fn failures(&self) -> &[Failure] {
+        self.checker.failures()
+    }
+
     /// The records of the last event.
     #[must_use]
     pub fn records(&self) -> &[Record] {

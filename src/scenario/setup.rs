@@ -51,7 +51,7 @@ pub fn memory(list: &[BytesFile], document: &Document, size: Size) -> Result<Vec
     Ok(all)
 }
 
-/// Most bytes that one `[[allocate]]` may have.
+/// Most bytes that one `[[allocate]]` may have. The pages of all are counted by the machine.
 const ALLOCATED: u64 = 2 << 30;
 
 /// What `[[allocate]]` names, of a host memory of `size`.

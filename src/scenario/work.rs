@@ -67,7 +67,7 @@ impl Work {
     pub fn read_for(file: &ScenarioFile, document: &Document, wavefront: Option<u32>) -> Result<Self> {
         let scale = scale(file, document)?;
         takers(file, document)?;
-        let (seed, with) = (file.seed, &file.with);
+        let (seed, with) = (file.seed.map(|seed| seed.0), &file.with);
         let (tasks, waits) = (Vec::new(), Vec::new());
         let mut reader = Reader { document, scale, seed, wavefront, with, tasks, waits };
         reader.accesses(file)?;

@@ -196,7 +196,7 @@ impl Sample {
                 410,
                 hmd,
                 Some(55),
-                What::Directory { owner: None, sharers: smallvec![self.id(other), self.id(smd)] },
+                What::Directory { owner: None, sharers: smallvec![self.id(other), self.id(smd)], rule: None },
             ),
             self.record(57, 412, hmd, Some(56), sent(Grant, hmd, smd)),
         ]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -43,12 +43,6 @@ struct Point {
     experiment: Experiment,
     /// Others that are built from the same, written otherwise.
     same: Vec<Experiment>,
-}
-
-/// Results as they come in.
-struct Store {
-    journal: Journal,
-    trouble: Option<Trouble>,
 }
 
 /// Which of the points are done; a file may have results of others, too.
@@ -108,22 +102,14 @@ impl Runs<'_> {
     /// Each run once; nothing after an interrupt. What a run is known by takes reading its scenario, which may be large.
     fn points(&self, needed: BTreeSet<Experiment>, interrupt: &Interrupt) -> Result<Option<Vec<Point>>> {
         let needed: Vec<Experiment> = needed.into_iter().collect();
-        let keys = Mutex::new(BTreeMap::new());
-        let lock = || keys.lock().unwrap_or_else(PoisonError::into_inner);
         let told = |done| format!("reading {done} of {} runs", needed.len());
-        pool::each(needed.len(), self.jobs, interrupt, told, |number| {
-            if let Some(experiment) = needed.get(number) {
-                let key = experiment.key();
-                lock().insert(number, key);
-            }
-            ControlFlow::Continue(())
+        let keys = pool::gather(needed.len(), self.jobs, interrupt, told, |number| {
+            ControlFlow::Continue(needed.get(number).map(Experiment::key))
         });
         if interrupt.is_raised() {
             return Ok(None);
         }
-        let keys = keys.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let keys = keys.into_values().collect::<Result<Vec<String>>>()?;
-        Ok(Some(merged(needed, keys)))
+        Ok(Some(merged(needed, keys.into_iter().collect::<Result<_>>()?)))
     }
 
     fn run(
@@ -133,30 +119,13 @@ impl Runs<'_> {
         journal: Journal,
         interrupt: &Interrupt,
     ) -> std::result::Result<Journal, Trouble> {
-        let shared = Mutex::new(Store { journal, trouble: None });
-        let lock = || -> MutexGuard<'_, Store> { shared.lock().unwrap_or_else(PoisonError::into_inner) };
         let told = |done| format!("{done} of {} runs", left.len());
-        pool::each(left.len(), self.jobs, interrupt, told, |index| {
-            let found = left.get(index).and_then(|&number| Some((number, points.get(number)?)));
-            let Some((number, point)) = found else { return ControlFlow::Continue(()) };
+        journal::fill(journal, left, (self.jobs, interrupt), told, |number| {
+            let Some(point) = points.get(number) else { return Ok(None) };
             let raised = interrupt.clone();
             let stop: Stop = Arc::new(move || raised.is_raised());
-            let Some(outcome) = point.experiment.run(&stop).transpose() else {
-                return ControlFlow::Break(());
-            };
-            let mut store = lock();
-            match store.journal.add(number, &row(point, &outcome)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(trouble) => {
-                    store.trouble.get_or_insert(trouble);
-                    ControlFlow::Break(())
-                }
-            }
-        });
-        match shared.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Store { trouble: Some(trouble), .. } => Err(trouble),
-            Store { journal, .. } => Ok(journal),
-        }
+            Ok(point.experiment.run(&stop).transpose().map(|outcome| row(point, &outcome)))
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The results of many runs in a file: a line of JSON that tells which points there are, then a line for each that is done,
 //! in any order while they run and in the order of the points at the end.
 
+mod fill;
 mod header;
 mod scan;
 
@@ -14,6 +15,7 @@ use serde_json::Value;
 use super::destination::Destination;
 use super::exit::{Trouble, say};
 use crate::diagnostic::{Diagnostic, Source, claim};
+pub use fill::fill;
 pub use header::{FIGURES, Header};
 use scan::{CHECK, Scanned, cannot, scan, sealed};
 

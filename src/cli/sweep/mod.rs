@@ -4,9 +4,7 @@ mod plan;
 mod table;
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -17,7 +15,6 @@ use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::journal::{self, Journal};
 use super::output::Output;
-use super::pool;
 use super::shard::{Shard, shard};
 use super::work;
 use crate::diagnostic::Diagnostic;
@@ -175,35 +172,11 @@ impl Sweep {
         journal: Journal,
         interrupt: &Interrupt,
     ) -> Result<Journal, Trouble> {
-        let shared = Mutex::new((journal, None::<Trouble>));
-        let lock = || -> MutexGuard<'_, (Journal, Option<Trouble>)> {
-            shared.lock().unwrap_or_else(PoisonError::into_inner)
-        };
         let told = |done| format!("{}: {done} of {} points", plan.title, left.len());
-        pool::each(left.len(), self.jobs, interrupt, told, |index| {
-            let found = left.get(index).and_then(|&number| Some((number, plan.points.get(number)?)));
-            let Some((number, point)) = found else { return ControlFlow::Continue(()) };
-            let row = match one(plan, point, interrupt) {
-                Ok(Some(row)) => row,
-                Ok(None) => return ControlFlow::Break(()),
-                Err(trouble) => {
-                    lock().1.get_or_insert(trouble);
-                    return ControlFlow::Break(());
-                }
-            };
-            let mut shared = lock();
-            match shared.0.add(number, &row) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(trouble) => {
-                    shared.1.get_or_insert(trouble);
-                    ControlFlow::Break(())
-                }
-            }
-        });
-        match shared.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            (_, Some(trouble)) => Err(trouble),
-            (journal, None) => Ok(journal),
-        }
+        journal::fill(journal, left, (self.jobs, interrupt), told, |number| match plan.points.get(number) {
+            Some(point) => one(plan, point, interrupt),
+            None => Ok(None),
+        })
     }
 
     fn print(&self, journal: &mut Journal) -> Result<(), Trouble> {

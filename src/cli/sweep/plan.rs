@@ -4,7 +4,6 @@ use std::fmt;
 use std::hash::Hasher;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use rustc_hash::{FxHashMap, FxHasher};
 use serde_json::{Map, Value, json};
@@ -113,7 +112,13 @@ impl Plan {
         let document = Document::new(found.source);
         let file: SweepFile = document.read()?;
         let settings = file.settings(&document)?;
-        let (works, machines) = works(&file, &document, found.folder.as_deref(), interrupt)?;
+        let (mut works, machines) = works(&file, &document, found.folder.as_deref(), interrupt)?;
+        // A trace that runs on several machines.
+        if let Some((first, others)) = works.split_first_mut() {
+            for work in others {
+                work.share_trace(first);
+            }
+        }
         let seeds = seeds(&file, &document)?;
         let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
         let title = file.title.clone().unwrap_or_else(|| stem.into_owned());
@@ -212,23 +217,19 @@ impl Plan {
     /// Builds every point's machine, and gives every point its key.
     fn check(&mut self, jobs: Option<usize>, interrupt: &Interrupt) -> Result<()> {
         let (seeds, all) = (self.seeds.len(), self.points.len());
-        let found: Mutex<Vec<(usize, Result<Checked>)>> = Mutex::new(Vec::new());
         let told = |done| format!("{}: {} of {all} points checked", self.title, done * seeds);
-        pool::each(all / seeds.max(1), jobs, interrupt, told, |group| {
+        let found = pool::gather(all / seeds.max(1), jobs, interrupt, told, |group| {
             // What is random does not decide what can be built.
-            let Some(point) = self.points.get(group * seeds) else { return ControlFlow::Continue(()) };
-            let checked = self.checked(point);
-            let wrong = checked.is_err();
-            let checked = checked.map_err(|error| self.pointed(point, error));
-            found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((group, checked));
-            if wrong { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let Some(point) = self.points.get(group * seeds) else { return ControlFlow::Continue(None) };
+            match self.checked(point) {
+                Ok(checked) => ControlFlow::Continue(Some(Ok((group, checked)))),
+                Err(error) => ControlFlow::Break(Err(self.pointed(point, error))),
+            }
         });
-        let mut found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        found.sort_by_key(|(group, _)| *group);
         // A point that says the same as another one has results of its own.
         let mut same: FxHashMap<String, usize> = FxHashMap::default();
-        for (group, checked) in found {
-            let Checked { key, left_out } = checked?;
+        for checked in found {
+            let (group, Checked { key, left_out }) = checked?;
             let is_said = |why: &Diagnostic| self.left_out.iter().any(|(_, said)| **said == *why);
             if let Some(why) = left_out.filter(|why| !is_said(why))
                 && let Some(point) = self.points.get(group * seeds)
@@ -251,7 +252,7 @@ impl Plan {
         let (mut set, _) = self.split(point, None)?;
         set.sort();
         let prepared = work.prepare()?;
-        Ok(Checked { key: key(&work, &set, &prepared), left_out: prepared.left_out })
+        Ok(Checked { key: key(&work, &set, &prepared)?, left_out: prepared.left_out })
     }
 
     /// A complaint about a setting gets its place in the sweep file.
@@ -280,17 +281,17 @@ impl Plan {
 
 /// A digest of what a point runs: the scenario and what is set of it, the machine and its protocols as they are read, and this
 /// version of the program.
-fn key(work: &Work, set: &[String], prepared: &Prepared) -> String {
+fn key(work: &Work, set: &[String], prepared: &Prepared) -> Result<String> {
     let blueprint = &prepared.blueprint;
-    digest(&[
+    Ok(digest(&[
         env!("CARGO_PKG_VERSION").to_owned(),
         work.name.clone(),
         work.own_text(),
         set.join("\n"),
         format!("{:?}", blueprint.spec),
         format!("{:?}", blueprint.tables),
-        format!("{:?}", (blueprint.max_cycles, blueprint.checks, &work.trace_digest())),
-    ])
+        format!("{:?}", (blueprint.max_cycles, blueprint.checks, work.trace_digest()?)),
+    ]))
 }
 
 fn digest(parts: &[String]) -> String {

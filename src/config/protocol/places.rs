@@ -55,14 +55,16 @@ impl Places {
         })
     }
 
-    /// The rules for a request that grant a state.
+    /// The rule for a request, counted from 0.
     #[must_use]
-    pub fn rules(&self, request: MessageKind, grant: State) -> Vec<Place> {
-        let rules = self.file.directory.rules(request).iter();
-        let granting = rules.filter(|rule| State::parse(&rule.grant.value) == Some(grant));
-        granting
-            .map(|rule| self.place(&rule.grant.span, &format!("[directory] {}: ... grant =", request.name())))
-            .collect()
+    pub fn rule(&self, request: MessageKind, index: usize) -> Option<Place> {
+        let rule = self.file.directory.rules(request).get(index)?;
+        Some(
+            self.place(
+                &rule.grant.span,
+                &format!("[directory] {} {}: ... grant =", request.name(), index + 1),
+            ),
+        )
     }
 
     /// What a node becomes when dirty bytes come from a child: all that goes from one state to another.

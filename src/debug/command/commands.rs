@@ -30,10 +30,6 @@ fn commands(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         session.queue.collect(id);
         return Ok(Effect::nothing());
     }
-    let list: Vec<_> =
-        rest.text().split(';').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect();
-    if let Some(breakpoint) = session.breakpoints.get_mut(id) {
-        breakpoint.commands = list;
-    }
+    session.give_commands(id, &rest)?;
     Ok(Effect::nothing())
 }

@@ -4,6 +4,7 @@ use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::session::Session;
 use crate::debug::travel::Travel;
 use crate::diagnostic::Result;
+use crate::model::time::EventNumber;
 use crate::recording::{Input, VERBS};
 
 pub const FORK: Command = Command {
@@ -22,7 +23,8 @@ pub const FORK: Command = Command {
 
 The change is an event of its own. Both runs stay: `branches` lists them, `branch N` goes to the other, `diff` tells
 where they part. What comes before stays the same, so that going back and forth works as ever. Components, cache
-sizes and clocks cannot change under way.",
+sizes and clocks cannot change under way. What the scenario says and expects is about the run that is left; umscope run
+of a saved moment looks at all that it expects.",
     completes: Completes::Subject(&CHANGES),
     run: fork,
 };
@@ -76,8 +78,23 @@ fn fork(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let later = session.inputs().iter().filter(|(at, _)| *at >= event).count();
     let input = Input::new(verb, rest.text());
     input.and_then(|input| session.fork(input)).map_err(|error| rest.placed(error))?;
-    let note = (later > 0).then(|| left_out(later));
-    Ok(Effect::SaidAndGo(note.into_iter().collect(), Travel::to(event + 1)))
+    let notes = (later > 0).then(|| left_out(later)).into_iter().chain(unjudged(session, event));
+    Ok(Effect::SaidAndGo(notes.collect(), Travel::to(event + 1)))
+}
+
+/// What is expected of the run that is left is not looked at in the new one; said if there is any.
+fn unjudged(session: &Session, event: EventNumber) -> Option<String> {
+    let lesson = session.timeline().lesson()?;
+    let count = lesson.expectations().len();
+    let open = (0..count).filter(|expectation| !lesson.has_settled(*expectation, event)).count();
+    let what = if open == 1 { "an expectation".to_owned() } else { format!("{open} expectations") };
+    (open > 0).then(|| {
+        format!(
+            "{what} of the scenario {} not looked at from here on, since this is another run: save moment FILE, \
+             then umscope run FILE, does",
+            if open == 1 { "is" } else { "are" }
+        )
+    })
 }
 
 /// What a run that is left would have been told from outside later is not done in the new one.

@@ -1,10 +1,12 @@
 //! `goto`, `start`, `end` and `run`: to a named position.
 
+use super::arguments::Word;
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::goal::Goal;
 use crate::debug::session::Session;
 use crate::debug::travel::{Direction, Travel};
 use crate::diagnostic::Result;
+use crate::model::time::EventNumber;
 
 pub const GOTO: Command = Command {
     name: "goto",
@@ -12,8 +14,8 @@ pub const GOTO: Command = Command {
     usage: "goto EVENT | cycle N | BOOKMARK | start | end",
     group: Group::Moving,
     about: "go to an event, a cycle, a bookmark or either end",
-    details: "In either direction; breakpoints on the way do not stop it. A cycle means the first event in or after it.
-A bookmark of another branch leads to that branch.",
+    details: "In either direction; breakpoints on the way do not stop it. A cycle means the first event in or after it;
+20.1, as the log names a record, the event that it is in. A bookmark of another branch leads to that branch.",
     completes: Completes::Position,
     run: goto,
 };
@@ -76,7 +78,7 @@ fn goto(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             None if only.text == "start" => Travel::to(session.timeline.start()),
             None if only.text == "end" => Travel::to_end(),
             None if only.text.starts_with(|c: char| c.is_ascii_digit()) => {
-                Travel::to(arguments.number(only, "an event")?)
+                Travel::to(event_of(arguments, only)?)
             }
             None => {
                 let error =
@@ -96,6 +98,15 @@ fn goto(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         [_, second, ..] => return Err(arguments.error(second.span.clone(), "nothing is expected here")),
     };
     Ok(Effect::Go(travel))
+}
+
+/// The number of an event, or of that of a record as the log names it: `20.1` is in event 20.
+fn event_of(arguments: &Arguments, word: &Word<'_>) -> Result<EventNumber> {
+    let record = word.text.split_once('.').and_then(|(event, nth)| {
+        nth.parse::<u32>().ok()?;
+        event.parse().ok()
+    });
+    record.map_or_else(|| arguments.number(word, "an event"), Ok)
 }
 
 /// Whether a word is a position by itself.

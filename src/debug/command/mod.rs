@@ -39,7 +39,7 @@ mod why;
 pub use arguments::{Arguments, Word};
 pub use complete::{Candidate, complete};
 pub use lesson::GO_ON;
-pub use table::{ALL, find};
+pub use table::{ALL, find, known};
 
 use super::job::Job;
 use super::session::Session;

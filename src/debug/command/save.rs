@@ -1,13 +1,13 @@
 //! `save`: writes what is set as a file for `source`, or what was answered.
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::lesson::Lesson;
 use crate::debug::question::Asked;
 use crate::debug::session::Session;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Result, write_new};
 use crate::model::text::plural;
 use crate::model::time::EventNumber;
 
@@ -50,8 +50,7 @@ fn save(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let path = rest.path();
     let bytes =
         if what == "moment" { session.moment()?.bytes() } else { (lines.join("\n") + "\n").into_bytes() };
-    let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(&bytes));
-    match written {
+    match write_new(path, &bytes) {
         Ok(()) => Ok(Effect::line(format!("saved {saved} to {}", path.display()))),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             Err(rest.complaint("cannot write this file: it is there already"))

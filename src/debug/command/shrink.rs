@@ -1,7 +1,5 @@
 //! `shrink`: the smallest scenario that fails as this run does.
 
-use std::fs::File;
-use std::io::Write;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +10,7 @@ use std::time::Duration;
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::job::Job;
 use crate::debug::session::Session;
-use crate::diagnostic::{Result, cannot, try_out};
+use crate::diagnostic::{Result, cannot, try_out, write_new};
 use crate::model::text::plural;
 use crate::scenario::shrink::Shrinker;
 use crate::scenario::{Options, Scenario};
@@ -81,8 +79,7 @@ impl Shrinking {
         let mut best = shrinker.best(&self.name);
         best.put_at(&self.path);
         let text = best.text();
-        let written = File::create_new(&self.path).and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(|error| cannot(&self.path, &error))?;
+        write_new(&self.path, text.as_bytes()).map_err(|error| cannot(&self.path, &error))?;
         let mut lines = shrinker.notes().to_vec();
         let left = plural(shrinker.extent().accesses as u64, "instruction");
         lines.push(format!("{}: {left} left, after {} tries", shrinker.target(), shrinker.tried()));

@@ -97,6 +97,17 @@ pub const ALL: &[Command] = &[
     quit::QUIT,
 ];
 
+/// Complains of a line that is no command, at `span` of `source`, before it is to be carried out. An empty line and a comment are none, and right.
+///
+/// # Errors
+/// If there is no command of that name, or more than one.
+pub fn known(line: &str, source: &Source, span: Range<usize>) -> Result<()> {
+    match line.split_whitespace().next().filter(|word| !word.starts_with('#')) {
+        Some(word) => find(word, source, span).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
 /// The command that `word` names: by its name, an alias or a unique prefix. `span` is its place in `source`.
 ///
 /// # Errors

@@ -32,13 +32,14 @@ pub const REVERSE_UNTIL: Command = Command {
 fn until(session: &mut Session, arguments: &Arguments, direction: Direction) -> Result<Effect> {
     let words = arguments.words();
     let here = session.event();
-    let (goal, count) = match words.as_slice() {
+    let travel = |goal, count| Travel::new(direction, goal, count, here);
+    let travel = match words.as_slice() {
         [] => return Err(arguments.missing("cycle N, event N or a query over records")),
         [kind, number] if kind.text == "cycle" => {
             let cycle = arguments.number(number, "a cycle")?;
             let gone = cycle <= session.cycle();
             in_the_way(arguments, direction, gone, "cycle")?;
-            (Goal::Cycle(cycle), 1)
+            travel(Goal::Cycle(cycle), 1).until_cycle(cycle)
         }
         [kind, number] if kind.text == "event" => {
             let event = arguments.number(number, "an event")?;
@@ -46,15 +47,18 @@ fn until(session: &mut Session, arguments: &Arguments, direction: Direction) -> 
             if event == here {
                 return Ok(Effect::Go(Travel::to(here)));
             }
-            (Goal::Event, event.abs_diff(here))
+            travel(Goal::Event, event.abs_diff(here)).until_event(event)
+        }
+        [kind] if ["cycle", "event"].contains(&kind.text) => {
+            return Err(arguments.missing(format!("the number of the {}", kind.text)));
         }
         [number] if number.text.starts_with(|first: char| first.is_ascii_digit()) => {
             let error = arguments.error(number.span.clone(), "a cycle or an event?");
             return Err(Box::new(error.expected(format!("cycle {0} or event {0}", number.text))));
         }
-        _ => (Goal::Record(Filter::compile(&arguments.query(), session.context())?), 1),
+        _ => travel(Goal::Record(Filter::compile(&arguments.query(), session.context())?), 1),
     };
-    Ok(Effect::Go(Travel::new(direction, goal, count, here)))
+    Ok(Effect::Go(travel))
 }
 
 /// Whether the target lies in the direction that was asked for.

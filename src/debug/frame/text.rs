@@ -113,7 +113,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
             format!("{state} stays  {}{}", action(*column), if *waited { ", which has waited" } else { "" })
         }
         What::Transition { from, to, action: column } => format!("{from} > {to}  {}", action(*column)),
-        What::Directory { owner, sharers } => {
+        What::Directory { owner, sharers, .. } => {
             let owner = owner.map_or("nobody", |id| names.path(id));
             format!("owner {owner}  sharers {}", paths(names, sharers))
         }
@@ -380,7 +380,7 @@ pub fn predicate(record: &Record, names: &Names) -> String {
         What::Transition { from, to, action: column } => {
             format!("goes {from} > {to} on {}", action(*column))
         }
-        What::Directory { owner, sharers } => {
+        What::Directory { owner, sharers, .. } => {
             let owner = owner.map_or("nobody", |id| names.path(id));
             format!("lists owner {owner} and sharers {}", paths(names, sharers))
         }

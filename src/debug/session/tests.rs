@@ -157,6 +157,26 @@ fn the_ends_are_told() {
     assert_eq!(session.event(), 0);
     assert_eq!(reason(&mut session, "goto 5000"), Reason::Beyond("event 5000".to_owned()));
     assert_eq!(reason(&mut session, "reverse-step 101"), Reason::Start);
+    assert_eq!(reason(&mut session, "until event 5000"), Reason::Beyond("event 5000".to_owned()));
+    execute(&mut session, "start");
+    assert_eq!(reason(&mut session, "until cycle 999999"), Reason::Beyond("cycle 999999".to_owned()));
+    execute(&mut session, "goto 20.1");
+    assert_eq!(session.event(), 20);
+}
+
+#[test]
+fn what_a_breakpoint_is_to_carry_out_is_a_command() {
+    let mut session = session(100);
+    execute(&mut session, "break transition to M");
+    let error = session.execute("commands 1 info position; ifno", &Interrupt::default()).unwrap_err();
+    assert!(error.message.contains("there is no command \"ifno\""), "{error}");
+    assert!(session.breakpoints().get(1).unwrap().commands.is_empty());
+    execute(&mut session, "commands 1");
+    assert!(session.execute("contniue", &Interrupt::default()).is_err());
+    for line in ["# why", "info position", "end"] {
+        execute(&mut session, line);
+    }
+    assert_eq!(session.breakpoints().get(1).unwrap().commands, ["# why", "info position"]);
 }
 
 #[test]

@@ -77,7 +77,7 @@ impl Ground {
                         deeds.push(Deed::Compute(1 + random.below(60) as u32));
                     }
                     if self.fences && random.below(16) == 0 {
-                        let fences = [Fence::Acquire, Fence::Release, Fence::Full];
+                        let fences = Fence::ALL;
                         deeds.push(Deed::Fence(fences[random.below(3) as usize]));
                     }
                     deeds.push(self.access(&mut random));

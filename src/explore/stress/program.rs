@@ -107,7 +107,7 @@ impl Deed {
             }
             Self::Exclusive(at) => format!("exclusive {at}"),
             Self::Compute(cycles) => format!("compute {cycles}"),
-            Self::Fence(fence) => format!("fence {}", format!("{fence:?}").to_lowercase()),
+            Self::Fence(fence) => format!("fence {}", fence.name()),
         }
     }
 }

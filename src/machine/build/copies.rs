@@ -1,12 +1,13 @@
 //! Bulk copies between host memory and the memories of the GPUs.
 
 use super::Builder;
+use super::pages::count;
 use crate::config::machine::{CopiesSpec, GpuSpec};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::copies::{Copies, Shape};
 use crate::model::address::Range;
 use crate::model::component::ComponentKind;
-use crate::model::page::{Page, PageRun, PageSet};
+use crate::model::page::{Page, PageRun};
 use crate::parts::copy_engine::{Engine, Ports};
 use crate::policy::copies::CopyPolicy;
 use crate::workload::Workload;
@@ -47,10 +48,8 @@ impl Builder<'_> {
     /// That a GPU never needs more data at once than all of them have room for.
     fn fits(&self, policy: CopyPolicy, page: u32, frames: u64) -> Result<()> {
         let tasks = &self.blueprint.workload.tasks;
-        let pages = |ranges: Vec<Range>| -> u64 {
-            let all: PageSet = ranges.into_iter().flat_map(|range| PageRun::of(range, page).iter()).collect();
-            all.len()
-        };
+        let pages =
+            |ranges: Vec<Range>| count(ranges.into_iter().map(|range| PageRun::of(range, page)).collect());
         let needed = match policy {
             CopyPolicy::Programmer => {
                 let of_gpus = tasks.iter().filter(|task| task.what.is_on_gpu());
@@ -87,7 +86,6 @@ fn frames(gpu: &GpuSpec, spec: &CopiesSpec, page: u32, ranges: &[PageRun]) -> u6
         let size = gpu.memory.size.0.saturating_mul(u64::from(gpu.l2.slices) * u64::from(gpu.count));
         return size / u64::from(page.max(1));
     };
-    let all: u64 = PageRun::merged(ranges.to_vec()).iter().map(|run| run.count).sum();
     // A share is a part of a thousand.
-    (all * u64::from(share)).div_ceil(1000).max(1)
+    (count(ranges.to_vec()) * u64::from(share)).div_ceil(1000).max(1)
 }

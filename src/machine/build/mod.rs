@@ -5,6 +5,7 @@ mod devices;
 mod finish;
 mod network;
 mod numa;
+mod pages;
 mod paging;
 mod protocols;
 mod tags;
@@ -158,6 +159,7 @@ fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machin
         host_caches: Vec::new(),
         touched,
     };
+    builder.check_pages()?;
     builder.devices()?;
     builder.finish()
 }

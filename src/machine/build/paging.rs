@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use super::numa::ranges_of;
+use super::pages::set_of;
 use super::{Builder, GpuParts};
 use crate::config::machine::{CopyMode, FaultMode, GpuHome, PagingSpec, ReadOnlySpec};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::paging::{Copies, GpuPaging, GpuPorts, Keep, Paging, Protection, ProtectionConfig};
 use crate::model::component::ComponentKind;
-use crate::model::page::{Page, PageRun, PageSet};
+use crate::model::page::{Page, PageSet};
 use crate::model::paging::FaultKind;
 use crate::model::units::Size;
 use crate::parts::driver::{Driver, DriverConfig};
@@ -16,7 +18,6 @@ use crate::parts::residency::Residency;
 use crate::parts::tlb::{Tlb, TlbConfig};
 use crate::policy::read_only::Limit;
 use crate::protocol::permissions::Permissions;
-use crate::workload::Workload;
 
 impl Builder<'_> {
     /// The paging of the machine, if it has any. Its agents get their TLBs.
@@ -28,20 +29,7 @@ impl Builder<'_> {
             return Ok(Some(self.protection(&spec)));
         }
         let Some(spec) = self.spec.gpu.as_ref().and_then(|gpu| gpu.paging.clone()) else { return Ok(None) };
-        let mut pages = pages_of(&self.blueprint.workload, spec.page);
-        let end = self.spec.host.memory.0;
-        let allocated = self.blueprint.allocated.iter().map(|range| spec.prefetch.allocated(*range));
-        for page in allocated.flat_map(|range| PageRun::of(range, spec.page).iter()) {
-            if page.range(spec.page).end() <= end {
-                pages.insert(page);
-            }
-        }
-        // A trace has addresses of a process: they end nowhere.
-        for range in &self.blueprint.workload.allocated {
-            for page in PageRun::of(spec.prefetch.allocated(*range), spec.page).iter() {
-                pages.insert(page);
-            }
-        }
+        let pages = set_of(self.paged(&spec));
         self.holds_a_page(&spec)?;
         self.fits_copies(&spec, &pages)?;
         let mut parts = std::mem::take(&mut self.gpu_parts);
@@ -110,7 +98,7 @@ impl Builder<'_> {
                 .limit
                 .map(|(faults, window)| (Limit { faults: u64::from(faults) }, self.ticks(window))),
         };
-        let known = pages_of(&self.blueprint.workload, spec.page);
+        let known = set_of(ranges_of(&self.blueprint.workload, spec.page));
         let paging = Paging::new(spec.page, 0, (gpus, Keep::Mapped), Vec::new(), cores, copies);
         paging.protected(Protection::new(config), known)
     }
@@ -262,10 +250,4 @@ impl Builder<'_> {
 /// What may be done with pages at the start.
 pub(super) fn permissions(spec: Option<&ReadOnlySpec>) -> Permissions {
     spec.map_or_else(Permissions::default, |spec| Permissions::speculative(spec.page, spec.everywhere))
-}
-
-/// The pages that some work touches.
-pub(super) fn pages_of(workload: &Workload, page: u32) -> PageSet {
-    let ranges = workload.tasks.iter().flat_map(|task| task.what.footprint());
-    ranges.flat_map(|range| PageRun::of(range, page).iter()).collect()
 }

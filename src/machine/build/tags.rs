@@ -1,7 +1,8 @@
 //! GPU memory that is a direct-mapped cache of the host's, with its tags in DRAM ("`ScaleGPU`", Fig. 1).
 
 use super::Builder;
-use super::paging::pages_of;
+use super::numa::ranges_of;
+use super::pages::count;
 use crate::config::machine::{CacheSpec, GpuSpec, TagSpec};
 use crate::diagnostic::Result;
 use crate::model::component::ComponentKind;
@@ -50,7 +51,7 @@ impl Builder<'_> {
     fn partition_size(&self, gpu: &GpuSpec, tags: &TagSpec) -> u64 {
         let row = gpu.memory.dram.row;
         let Some(share) = tags.share else { return gpu.memory.size.0 };
-        let rows = pages_of(&self.blueprint.workload, row).len() * u64::from(share);
+        let rows = count(ranges_of(&self.blueprint.workload, row)) * u64::from(share);
         rows.div_ceil(1000 * u64::from(gpu.l2.slices.max(1))).max(1) * u64::from(row)
     }
 }

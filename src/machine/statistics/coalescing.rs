@@ -21,9 +21,9 @@ impl Machine {
         sheet.count("coalescing.requests.l1".to_owned(), first.uncached_requests);
         sheet.count("coalescing.requests.l2".to_owned(), asked);
         sheet.share("coalescing.share".to_owned(), loads.saturating_sub(asked), loads);
-        // Where a response comes to the GPU: to the L2s, unless they hand on what L1s fetch themselves.
-        let comes = if second.sectors_brought > 0 { second } else { first };
-        let (brought, dropped) = (comes.sectors_brought, comes.sectors_dropped);
+        // What comes from the memory of the CPU (Table 3). It comes to the L2s, unless they hand on what L1s fetch themselves.
+        let comes = if second.far_sectors_brought > 0 { second } else { first };
+        let (brought, dropped) = (comes.far_sectors_brought, comes.far_sectors_dropped);
         sheet.share("coalescing.line_use".to_owned(), brought.saturating_sub(dropped), brought);
         sheet.count("coalescing.sector_misses.l1".to_owned(), first.sector_misses);
         sheet.count("coalescing.sector_misses.l2".to_owned(), second.sector_misses);

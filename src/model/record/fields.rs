@@ -125,9 +125,10 @@ fn node_field(what: &What, name: &str) -> Option<Field> {
             "waited" => Some(Field::Number(u64::from(*waited))),
             _ => None,
         },
-        What::Directory { owner, sharers } => match name {
+        What::Directory { owner, sharers, rule } => match name {
             "owner" => owner.map(Field::Component),
             "sharers" => Some(Field::Components(sharers.clone())),
+            "rule" => rule.map(|number| Field::Number(u64::from(number))),
             _ => None,
         },
         What::Mshr { change, used, capacity } => match name {

@@ -113,7 +113,8 @@ pub const KINDS: &[KindInfo] = &[
             field(
                 "latency",
                 FieldType::Number,
-                "whole GPU core cycles since it was issued, rounded down; the times of its issue and of this tell the rest",
+                "whole GPU core cycles since it was issued, rounded down; the times of its issue and of this tell the rest, but for \
+                 a hit, which is told as it is issued, with the time that its L1 takes",
             ),
         ],
     },
@@ -152,6 +153,11 @@ pub const KINDS: &[KindInfo] = &[
         fields: &[
             field("owner", FieldType::Component, "child that supplies the data"),
             field("sharers", FieldType::Component, "children that hold a copy"),
+            field(
+                "rule",
+                FieldType::Number,
+                "of a grant: the rule of the table's [directory] that says it, by its number from 1 among those for the request",
+            ),
         ],
     },
     KindInfo {

@@ -41,6 +41,9 @@ pub struct Counters {
     /// Sectors that came for such loads, and those that nobody waited for.
     pub sectors_brought: u64,
     pub sectors_dropped: u64,
+    /// Those of them that came from another memory.
+    pub far_sectors_brought: u64,
+    pub far_sectors_dropped: u64,
     /// Fetches of sectors that were missing from lines kept by sector, whose state allowed what was wanted.
     pub sector_misses: u64,
     /// Bytes that fences and kernel boundaries wrote back, and blocks that they emptied.
@@ -76,6 +79,8 @@ impl Counters {
         self.uncached_requests += other.uncached_requests;
         self.sectors_brought += other.sectors_brought;
         self.sectors_dropped += other.sectors_dropped;
+        self.far_sectors_brought += other.far_sectors_brought;
+        self.far_sectors_dropped += other.far_sectors_dropped;
         self.sector_misses += other.sector_misses;
         self.released_bytes += other.released_bytes;
         self.invalidated += other.invalidated;

@@ -159,7 +159,7 @@ impl Node {
             }
         }
         for unit in changed {
-            self.record_directory(block, unit, message.number, out);
+            self.record_directory((block, unit), message.number, None, out);
         }
         self.forget_unseen(block, child);
     }
@@ -188,7 +188,7 @@ impl Node {
                 }
             }
         }
-        self.record_directory(block, unit, message.number, out);
+        self.record_directory((block, unit), message.number, None, out);
         self.forget_unseen(block, child);
     }
 }

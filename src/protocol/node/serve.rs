@@ -139,11 +139,9 @@ impl Node {
         self.store.get(block).and_then(|entry| entry.units.get(unit as usize)).copied().unwrap_or_default()
     }
 
-    /// The directory's rule for a request. A fetch probes like a read and a forward like a write.
-    fn rule(&self, block: Address, unit: u32, want: &Want) -> Option<DirectoryRule> {
-        let Who::Child(child) = want.who else { return None };
-        let entry = self.unit(block, unit);
-        let kind = match want.request {
+    /// The request whose rules are those for a want. A fetch probes like a read and a forward like a write.
+    fn ruled_as(&self, want: &Want) -> MessageKind {
+        match want.request {
             MessageKind::Fetch => MessageKind::Read,
             MessageKind::Forward if want.action == Action::Load => MessageKind::Read,
             // Where no state is non-coherent, all stores are coherent.
@@ -152,7 +150,21 @@ impl Node {
             }
             MessageKind::Forward | MessageKind::Writeback => MessageKind::Write,
             kind => kind,
-        };
+        }
+    }
+
+    /// The number of a rule for a want, from 1: the first of several that say the same is the one that counts.
+    fn rule_number(&self, want: &Want, rule: DirectoryRule) -> Option<u8> {
+        let rules = self.config.table.directory(self.ruled_as(want));
+        let index = rules.iter().position(|other| *other == rule)?;
+        u8::try_from(index + 1).ok()
+    }
+
+    /// The directory's rule for a request.
+    fn rule(&self, block: Address, unit: u32, want: &Want) -> Option<DirectoryRule> {
+        let Who::Child(child) = want.who else { return None };
+        let entry = self.unit(block, unit);
+        let kind = self.ruled_as(want);
         let exclusive = || {
             self.config.role == Role::Root
                 || self.config.table.is_exclusive(self.state(block))
@@ -302,7 +314,8 @@ impl Node {
         }
         let waited = want.arrived < out.tick;
         self.tell_transition((before, state), want.action, waited, Self::about(want), out);
-        self.record_directory(block, service.unit, want.number, out);
+        let number = self.rule_number(want, rule);
+        self.record_directory((block, service.unit), want.number, number, out);
         let Some(&to) = self.config.children.get(child as usize) else { return };
         let mut message = self.message(MessageKind::Grant, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);

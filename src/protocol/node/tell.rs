@@ -128,11 +128,12 @@ impl Node {
         }
     }
 
+    /// Tells what the directory has of a unit now, and what rule says so.
     pub(super) fn record_directory(
         &self,
-        block: Address,
-        unit: u32,
+        (block, unit): (Address, u32),
         txn: Option<TxnNumber>,
+        rule: Option<u8>,
         out: &mut Outbox,
     ) {
         if !out.records.on {
@@ -146,6 +147,6 @@ impl Node {
         let owner = entry.owner.and_then(|owner| child(u32::from(owner)));
         let sharers = ones_of(entry.sharers).filter_map(child).collect();
         let about = About::new(self.unit_range(block, unit), txn);
-        out.record(self.config.id, about, || What::Directory { owner, sharers });
+        out.record(self.config.id, about, || What::Directory { owner, sharers, rule });
     }
 }

@@ -207,11 +207,23 @@ impl Node {
         if let Some(asked) = pending.asked.as_mut().filter(|asked| asked.spoiled.is_some()) {
             asked.spoiled = u32::try_from(eligible).ok();
         }
-        self.counters.sectors_brought += u64::from(brought.count());
         let dropped = brought.without(used);
-        self.counters.sectors_dropped += u64::from(dropped.count());
+        self.count_sectors(pending.block, (brought, dropped), out);
         let about = About::new(self.range_of(pending.block), number);
         out.record(self.config.id, about, || What::UseOnce { served, brought, dropped });
+    }
+
+    /// Counts what came of a block for loads, and what of it nobody waited for.
+    fn count_sectors(&mut self, block: Address, (brought, dropped): (Sectors, Sectors), out: &Outbox) {
+        let (brought, dropped) = (u64::from(brought.count()), u64::from(dropped.count()));
+        let is_far = self.is_remote(block, out);
+        let counters = &mut self.counters;
+        counters.sectors_brought += brought;
+        counters.sectors_dropped += dropped;
+        if is_far {
+            counters.far_sectors_brought += brought;
+            counters.far_sectors_dropped += dropped;
+        }
     }
 
     /// Gives a load the bytes that came for it.

@@ -136,7 +136,7 @@ impl Node {
         cached.chain(listed).chain(awaited).chain(scores.filter(is_wanted))
     }
 
-    /// The units of a block that children hold or that are dirty, as ranges.
+    /// The units of a block that children hold, as ranges.
     #[must_use]
     pub fn active_units(&self, block: Address) -> Vec<Range> {
         let Some(entry) = self.store.get(block) else { return Vec::new() };

@@ -3,7 +3,7 @@
 //! A process is a group of components (`gpu0`, `host`, `link`), a thread is a component or a warp. Transactions and
 //! kernels are asynchronous slices, what a warp does is a slice of its thread, messages are arrows between the
 //! slices in which they are sent and taken, changes of state are instants, MSHRs and links are counters. Times are
-//! microseconds; every event has the cycle among its arguments.
+//! microseconds; slices and instants have the cycle among their arguments, counters what they count.
 
 mod event;
 mod track;
@@ -323,7 +323,17 @@ impl Perfetto {
             | What::Input { .. }
             | What::Fault { .. }
             | What::Violation { .. } => self.instant(record.kind(), record, names, out),
-            _ => self.begin_slice(record, names, out),
+            What::Issue { .. } | What::Kernel { .. } | What::Warp { .. } => {
+                self.begin_slice(record, names, out)
+            }
+            // Ends of slices and arrows are there whatever is chosen; hits, directories and DRAM are left out.
+            What::Complete { .. }
+            | What::Delivery(_)
+            | What::Hit { .. }
+            | What::Directory { .. }
+            | What::Merge { .. }
+            | What::Activate { .. }
+            | What::Dram { .. } => Ok(()),
         }
     }
 

@@ -10,7 +10,10 @@ pub fn table(values: &Values) -> Table {
         let requests = values.count("coalescing.requests.l2");
         let spared = format!("{} of them coalesced", values.percent("coalescing.share"));
         table.row("loads not kept", [values.count("coalescing.loads"), spared]);
-        let used = format!("{} of what came was used", values.percent("coalescing.line_use"));
+        let is_known = values.get("coalescing.line_use").is_finite();
+        let used =
+            || format!("{} of what came from the host was used", values.percent("coalescing.line_use"));
+        let used = if is_known { used() } else { String::new() };
         table.row("requests for them", [requests, used]);
     }
     if values.is_some("remote_directory.peak") {

@@ -208,6 +208,7 @@ fn tables(name: &str) -> String {
         prepare_seconds: 0.0,
         peak_memory_bytes: None,
         diagnosis: None,
+        blame: None,
         stopped_at: None,
         report,
     };

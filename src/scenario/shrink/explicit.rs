@@ -7,9 +7,10 @@ use toml::{Table, Value};
 use crate::config::machine::MachineSpec;
 use crate::machine::Blueprint;
 use crate::model::access::AccessKind;
-use crate::model::operation::{Fence, Lanes, Operation, StoreValue, WarpAccess};
-use crate::model::text::hex;
+use crate::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
+use crate::model::text::{hex, plural};
 use crate::scenario::draft::{Draft, TaskTable};
+use crate::scenario::instruction::WIDEST;
 use crate::workload::{Kernel, Operations, Task, TaskKind};
 
 /// Instructions that are written out at most, and programs.
@@ -117,7 +118,7 @@ fn written(operation: impl Fn(u64) -> Option<Operation>, left: &mut usize) -> Re
     let mut all = Vec::new();
     for index in 0.. {
         let Some(next) = operation(index) else { break };
-        let lines = lines(&next);
+        let lines = lines(&next)?;
         *left = left
             .checked_sub(lines.len().max(1))
             .ok_or_else(|| format!("they have more than {} instructions", MOST.0))?;
@@ -126,37 +127,51 @@ fn written(operation: impl Fn(u64) -> Option<Operation>, left: &mut usize) -> Re
     Ok(all)
 }
 
-fn lines(operation: &Operation) -> Vec<String> {
-    match operation {
+fn lines(operation: &Operation) -> Result<Vec<String>, String> {
+    Ok(match operation {
         Operation::Compute(cycles) => vec![format!("compute {cycles}")],
         // A program is a block of one warp.
         Operation::Barrier => Vec::new(),
-        Operation::Fence(fence) => vec![match fence {
-            Fence::Acquire => "fence acquire".into(),
-            Fence::Release => "fence release".into(),
-            Fence::Full => "fence".into(),
-        }],
+        Operation::Fence(fence) => vec![format!("fence {}", fence.name())],
         Operation::SpinUntil(access, until) => {
             let address = access.lanes.single();
             address.map(|address| format!("spin {address} {}", hex(until))).into_iter().collect()
         }
-        Operation::Access(access) => accesses(access),
-    }
+        Operation::Access(access) => accesses(access)?,
+    })
 }
 
 /// In one line where its lanes are neighbours that store the same, else a line a lane.
-fn accesses(access: &WarpAccess) -> Vec<String> {
+fn accesses(access: &WarpAccess) -> Result<Vec<String>, String> {
+    if !can_be_so_wide(access) {
+        let width = plural(u64::from(access.width), "byte");
+        return Err(format!("a program has no {} of {width}", access.kind.name()));
+    }
     let same = matches!(access.kind, AccessKind::Load) || matches!(access.value, StoreValue::Bytes(_));
     if let Lanes::Strided { mask, base, stride } = access.lanes
         && same
+        // What an instruction has no words for.
+        && access.width > 0
+        && u32::try_from(stride).is_ok()
         && mask.count_ones() > 1
         && (mask & 1 == 1 && (mask >> 1).wrapping_add(1) & (mask >> 1) == 0)
         && !matches!(access.kind, AccessKind::Atomic(_))
     {
         let lanes = format!(" lanes {} stride {stride}", mask.count_ones());
-        return vec![one(access, base) + &lanes];
+        return Ok(vec![one(access, base) + &lanes]);
     }
-    access.lanes.iter().map(|(_, address)| one(access, address)).collect()
+    Ok(access.lanes.iter().map(|(_, address)| one(access, address)).collect())
+}
+
+/// Whether there is an instruction as wide: a trace has wider atomics than a program.
+fn can_be_so_wide(access: &WarpAccess) -> bool {
+    let width = u64::from(access.width);
+    match access.kind {
+        AccessKind::Load | AccessKind::NStore => (1..=WIDEST).contains(&width),
+        // Of no bytes it is an exclusive access.
+        AccessKind::Store => width <= WIDEST,
+        AccessKind::Atomic(_) => matches!(width, 1 | 2 | 4 | 8),
+    }
 }
 
 fn one(access: &WarpAccess, address: crate::model::address::Address) -> String {
@@ -172,6 +187,58 @@ fn one(access: &WarpAccess, address: crate::model::address::Address) -> String {
             let word = access.kind.name().trim_start_matches("atomic-");
             let value = bytes.iter().take(8).rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
             format!("atomic {word} {address} {value} {}", access.width)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::access::{AtomicOp, Bytes};
+    use crate::model::address::Address;
+    use crate::query::Text;
+    use crate::scenario::instruction::parse;
+
+    /// Of four lanes, all with the same bytes.
+    fn access(kind: AccessKind, width: u8, stride: i64) -> WarpAccess {
+        let lanes = Lanes::Strided { mask: 0b1111, base: Address(0x1000), stride };
+        let value = StoreValue::Bytes(Bytes::from_elem(7, usize::from(width)));
+        WarpAccess { kind, width, lanes, value, label: None }
+    }
+
+    #[test]
+    fn what_is_written_is_read_as_the_same() {
+        for (kind, width, stride, count) in [
+            (AccessKind::Load, 4, 8, 1),
+            (AccessKind::Load, 4, -4, 4),
+            (AccessKind::Store, 2, 1 << 32, 4),
+            (AccessKind::NStore, 64, i64::from(u32::MAX), 1),
+            (AccessKind::Store, 0, 64, 4),
+            (AccessKind::Atomic(AtomicOp::Add), 8, 8, 4),
+        ] {
+            let access = access(kind, width, stride);
+            let written = lines(&Operation::Access(access.clone())).unwrap();
+            assert_eq!(written.len(), count, "{written:?}");
+            let mut read = Vec::new();
+            for line in &written {
+                let operation = parse(&Text::new("program", line)).unwrap();
+                let Operation::Access(one) = operation else { panic!("{line}") };
+                assert_eq!((one.kind, one.width), (kind, width), "{line}");
+                read.extend(one.lanes.iter().map(|(_, address)| address));
+            }
+            assert_eq!(read, access.lanes.iter().map(|(_, address)| address).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn what_no_program_can_say_is_told() {
+        for (kind, width, name) in [
+            (AccessKind::Atomic(AtomicOp::Add), 16, "atomic-add"),
+            (AccessKind::Load, 65, "load"),
+            (AccessKind::NStore, 0, "n-store"),
+        ] {
+            let refused = lines(&Operation::Access(access(kind, width, 64)));
+            assert_eq!(refused, Err(format!("a program has no {name} of {width} bytes")));
         }
     }
 }

@@ -8,7 +8,6 @@ mod failure;
 mod pass;
 mod rename;
 
-use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
@@ -20,6 +19,7 @@ use super::draft::Draft;
 use super::prepare::Options;
 use super::read::Scenario;
 use crate::diagnostic::Result;
+use crate::model::threads;
 use crate::model::time::EventNumber;
 use crate::workload::Workload;
 use pass::Pass;
@@ -32,6 +32,8 @@ const PATIENCE: EventNumber = 10_000;
 pub struct Shrinker {
     best: Draft,
     target: Failure,
+    /// All that failed from the beginning: what held there holds in what is smaller, or is not in it.
+    known: Vec<Failure>,
     trace: Option<Workload>,
     limit: EventNumber,
     jobs: usize,
@@ -73,13 +75,14 @@ impl Shrinker {
         }
         let trace = options.trace.clone();
         let (ways, event) = failure::failures(&best, trace.as_ref(), EventNumber::MAX, stop)?;
-        let Some(target) = ways.into_iter().next() else { return Ok(None) };
-        let jobs = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let Some(target) = ways.first().cloned() else { return Ok(None) };
+        let jobs = threads::jobs(None);
         let limit = event.saturating_add(PATIENCE).saturating_mul(2);
         let passes = Vec::new();
         let mut shrinker = Self {
             best,
             target,
+            known: ways,
             trace,
             limit,
             jobs,
@@ -101,16 +104,32 @@ impl Shrinker {
         }
         let blueprint = scenario.blueprint(options)?;
         match explicit::explicit(&self.best, &blueprint) {
-            Ok(explicit) if self.fails(&explicit, stop) => self.best = explicit,
-            Ok(_) => self.notes.push("its kernels stay: written out as programs they do not fail so".into()),
+            Ok(explicit) => self.go_on_with(explicit, stop),
             Err(reason) => self.notes.push(format!("its kernels stay, and are not written out: {reason}")),
         }
         Ok(())
     }
 
-    fn fails(&self, draft: &Draft, stop: &AtomicBool) -> bool {
-        let failures = failure::failures(draft, self.trace.as_ref(), self.limit, stop);
-        failures.is_ok_and(|(ways, _)| ways.contains(&self.target))
+    /// Goes on with what was written out, if it still fails then, and else tells why not.
+    fn go_on_with(&mut self, explicit: Draft, stop: &AtomicBool) {
+        let reason = match self.fails(&explicit, stop) {
+            Ok(true) => {
+                self.best = explicit;
+                return;
+            }
+            Ok(false) => "they do not fail so".to_owned(),
+            Err(error) => format!("they cannot be run: {}", error.message),
+        };
+        self.notes.push(format!("its kernels stay: written out as programs {reason}"));
+    }
+
+    /// Whether it fails in the same way.
+    ///
+    /// # Errors
+    /// If it is no scenario.
+    fn fails(&self, draft: &Draft, stop: &AtomicBool) -> Result<bool> {
+        let (ways, _) = failure::failures(draft, self.trace.as_ref(), self.limit, stop)?;
+        Ok(ways.contains(&self.target) && ways.iter().all(|way| self.known.contains(way)))
     }
 
     /// Tries a few candidates. Returns whether nothing more can be left out.
@@ -150,8 +169,11 @@ impl Shrinker {
 
     fn first_that_fails(&self, batch: &[(usize, Draft)], stop: &AtomicBool) -> Option<(usize, Draft)> {
         let failed: Vec<bool> = thread::scope(|scope| {
-            let runs: Vec<_> =
-                batch.iter().map(|(_, draft)| scope.spawn(move || self.fails(draft, stop))).collect();
+            // What is no scenario any more is no smaller one.
+            let runs: Vec<_> = batch
+                .iter()
+                .map(|(_, draft)| scope.spawn(move || self.fails(draft, stop).unwrap_or(false)))
+                .collect();
             runs.into_iter()
                 .map(|run| run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
@@ -272,6 +294,19 @@ mod tests {
     }
 
     #[test]
+    fn why_what_is_written_out_cannot_be_run_is_told() {
+        let scenario = Scenario::parse(Source::new("t", scattered()), None).unwrap();
+        let mut shrinker = Shrinker::new(&scenario, &Options::default(), &NOBODY).unwrap().unwrap();
+        let before = shrinker.best.clone();
+        let mut wrong = before.clone();
+        wrong.tasks[0].1.insert("by".into(), Value::String("gpu9.cu0".into()));
+        shrinker.go_on_with(wrong, &NOBODY);
+        assert_eq!(shrinker.best, before);
+        let note = &shrinker.notes[0];
+        assert!(note.ends_with("cannot be run: there is no compute unit or core gpu9.cu0"), "{note}");
+    }
+
+    #[test]
     fn an_expectation_that_fails_is_kept_and_the_others_are_not() {
         let text = "machine = 'tiny/umh-2gpu'\n\
             do = [{ by = 'gpu0.cu0', load = { address = 0x1000 } }, { by = 'gpu1.cu0', load = { address = 0x2000 } }]\n\
@@ -291,7 +326,7 @@ mod tests {
         let condition = "in the end: state of gpu0.cu0.l1 block 0x2000 is S";
         assert_eq!(target, Failure::Expectation(condition.into()));
         let (found, _) = failure::failures(&best, None, 100_000, &NOBODY).unwrap();
-        assert!(found.contains(&target), "{}", best.text());
+        assert_eq!(found, [target], "{}", best.text());
     }
 
     #[test]

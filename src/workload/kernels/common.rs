@@ -4,6 +4,7 @@ use super::parameter::{Kind, ParameterDefinition, Values};
 use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
 use crate::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
+use crate::model::random::MOST_SEED;
 
 /// Cycles of a launch: what `MGPUSim`'s dispatcher takes for each kernel.
 const LAUNCH_CYCLES: u64 = 1600;
@@ -41,7 +42,7 @@ pub const STORE: ParameterDefinition = ParameterDefinition {
 pub const SEED: ParameterDefinition = ParameterDefinition {
     name: "seed",
     about: "stored values are a function of this and the address; generated inputs of this",
-    kind: Kind::Integer { default: 1, least: 0, most: i64::MAX as u64 },
+    kind: Kind::Integer { default: 1, least: 0, most: MOST_SEED },
 };
 pub const BLOCKS: ParameterDefinition = ParameterDefinition {
     name: "blocks",

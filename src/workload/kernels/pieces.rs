@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::footprint::Footprint;
 use super::parameter::Values;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::model::address::Range;
 use crate::model::operation::Operation;
 use crate::workload::{Kernel, TaskKind};
@@ -89,6 +89,12 @@ impl Kernel for Piece {
     fn launch_overhead(&self) -> u64 {
         self.whole.launch_overhead()
     }
+    fn only_on(&self) -> Option<u32> {
+        self.whole.only_on()
+    }
+    fn complaint(&self) -> Option<Box<Diagnostic>> {
+        self.whole.complaint()
+    }
 }
 
 #[cfg(test)]
@@ -121,6 +127,47 @@ mod tests {
             };
             assert_eq!(together(&parts), together(&whole), "{name}");
             assert!(parts.iter().all(|part| bytes(part) < bytes(&whole[0])), "{name}");
+        }
+    }
+
+    /// A launch of one GPU whose operations cannot be read.
+    #[derive(Debug)]
+    struct Torn;
+
+    impl Kernel for Torn {
+        fn name(&self) -> &'static str {
+            "torn"
+        }
+        fn blocks(&self) -> u64 {
+            2
+        }
+        fn warps_per_block(&self) -> u32 {
+            1
+        }
+        fn operation(&self, _: u64, _: u32, _: u64) -> Option<Operation> {
+            None
+        }
+        fn footprint(&self) -> Vec<Range> {
+            Vec::new()
+        }
+        fn launch_overhead(&self) -> u64 {
+            0
+        }
+        fn only_on(&self) -> Option<u32> {
+            Some(3)
+        }
+        fn complaint(&self) -> Option<Box<Diagnostic>> {
+            Some(Box::new(Diagnostic::new("the trace is torn")))
+        }
+    }
+
+    #[test]
+    fn a_piece_runs_where_the_whole_does_and_complains_as_it() {
+        let parts = divided(TaskKind::Kernel(Arc::new(Torn)), 2);
+        assert_eq!(parts.len(), 2);
+        for part in parts {
+            let TaskKind::Kernel(part) = part else { panic!("no launch") };
+            assert_eq!((part.only_on(), part.complaint()), (Torn.only_on(), Torn.complaint()));
         }
     }
 

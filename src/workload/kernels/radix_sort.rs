@@ -88,10 +88,10 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
 }
 
 impl Sort {
-    fn launch(&self, arrays: Vec<Array>, script: Script) -> Launch {
+    fn launch(&self, name: &'static str, arrays: Vec<Array>, script: Script) -> Launch {
         let Self { workgroup, radices, settings, threads, .. } = *self;
         let map = move |at: At| Some((at.group * workgroup + at.local) * radices + at.round);
-        let (name, groups) = (DEFINITION.name, threads / workgroup);
+        let groups = threads / workgroup;
         Launch { name, groups, workgroup, arrays, script, map: Arc::new(map), settings }
     }
 
@@ -100,7 +100,7 @@ impl Sort {
             .then(self.radices, [Step::Load(0, 0), Step::Compute(self.settings.compute)])
             .then(1, [Step::Barrier])
             .then(self.radices, [Step::Store(1, 0)]);
-        self.launch(vec![self.data, self.buckets], script)
+        self.launch("histogram", vec![self.data, self.buckets], script)
     }
 
     fn permute(&self, digit: u64) -> Launch {
@@ -110,7 +110,7 @@ impl Sort {
             .then(radices, [Step::Load(0, 0)])
             .then(1, [Step::Barrier])
             .then(radices, [Step::Load(1, 0), Step::Load(1, 0), compute, Step::Store(2, 0)]);
-        let launch = self.launch(vec![self.buckets, self.data, self.sorted], script);
+        let launch = self.launch("permute", vec![self.buckets, self.data, self.sorted], script);
         let straight = launch.map.clone();
         let map = move |at: At| {
             if at.array != 2 {

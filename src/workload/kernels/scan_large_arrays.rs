@@ -84,6 +84,7 @@ fn below(count: u64, block: u64) -> Option<u64> {
 
 fn launch(
     settings: Settings,
+    name: &'static str,
     threads: u64,
     workgroup: u64,
     arrays: Vec<Array>,
@@ -91,7 +92,7 @@ fn launch(
     map: Map,
 ) -> Launch {
     let groups = threads / workgroup;
-    Launch { name: DEFINITION.name, groups, workgroup, arrays, script, map, settings }
+    Launch { name, groups, workgroup, arrays, script, map, settings }
 }
 
 /// Scans the blocks of a level; their sums, if they are wanted, go to `sums`.
@@ -109,7 +110,7 @@ fn scan(settings: Settings, block: u64, level: Level, sums: Option<Array>) -> La
         _ => Some(2 * (at.group * workgroup + at.local) + at.nth),
     };
     let arrays = [level.input, level.output].into_iter().chain(sums).collect();
-    launch(settings, level.count / 2, workgroup, arrays, script, Arc::new(map))
+    launch(settings, "scan", level.count / 2, workgroup, arrays, script, Arc::new(map))
 }
 
 /// Adds to each block of a level what comes before it.
@@ -121,7 +122,7 @@ fn addition(settings: Settings, block: u64, before: Array, level: Level) -> Laun
         _ => Some(at.group * block + at.local),
     };
     let arrays = vec![before, level.output];
-    launch(settings, level.count, block, arrays, Script::default().then(1, body), Arc::new(map))
+    launch(settings, "addition", level.count, block, arrays, Script::default().then(1, body), Arc::new(map))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub use selective::SELECTIVE;
 pub use umh::UMH;
 
 use super::TaskKind;
-use super::kernels::{self, Parameter, Parameters, Value};
+use super::kernels::{self, Parameters, Value};
 use crate::diagnostic::{Result, in_toml};
 
 /// The folder of the scenarios that are workloads of papers.
@@ -212,13 +212,9 @@ impl Workload {
     /// Its parameters.
     #[must_use]
     pub fn parameters(&self) -> Parameters {
-        let parameter = |(name, value): &(&str, &str)| Parameter {
-            name: (*name).to_owned(),
-            name_span: None,
-            value: Value::Text((*value).to_owned()),
-            value_span: None,
-        };
-        Parameters { list: self.with.iter().map(parameter).collect() }
+        let list: Vec<_> =
+            self.with.iter().map(|(name, value)| (*name, Value::Text((*value).to_owned()))).collect();
+        Parameters::of(&list)
     }
 
     /// What it does, with its data shrunk by `scale`, a power of two.

@@ -233,7 +233,8 @@ impl Recording {
     /// If the temporary folder is full.
     pub fn finish(self) -> Result<Recorded> {
         let store: Arc<Store> = Arc::new(self.recorder.finish().map_err(|error| full(&self.name, &error))?);
-        let cores: BTreeSet<u32> = self.tasks.iter().filter_map(|planned| planned.what.core()).collect();
+        let numbers: BTreeSet<u32> = self.tasks.iter().filter_map(|planned| planned.what.core()).collect();
+        let cores: BTreeMap<u32, usize> = numbers.into_iter().zip(0..).collect();
         let mut tasks: Vec<Task> = Vec::new();
         for planned in self.tasks {
             let source = Source::new(self.name.clone(), store.clone(), planned.first);
@@ -243,7 +244,7 @@ impl Recording {
                     let program: Arc<dyn crate::workload::Program> =
                         Arc::new(TraceProgram { source, footprint });
                     let operations = Operations::Computed(program);
-                    let agent = format!("host.cpu{}", cores.range(..number).count());
+                    let agent = format!("host.cpu{}", cores.get(&number).copied().unwrap_or_default());
                     (None, TaskKind::Program { agent, warp: None, operations })
                 }
                 What::Copy(copy) => {
@@ -271,7 +272,7 @@ impl Recording {
             workload: Workload { tasks, homes, allocated: self.allocated.ranges() },
             counts: self.counts,
             copied: self.copied.ranges(),
-            cores: cores.into_iter().collect(),
+            cores: cores.into_keys().collect(),
         })
     }
 }
@@ -280,4 +281,27 @@ fn full(name: &str, error: &std::io::Error) -> Box<Diagnostic> {
     let folder = std::env::temp_dir();
     let message = format!("its index cannot be written to {}: {error}", folder.display());
     Box::new(about(name, message).expected("room in that folder, or another folder in TMPDIR"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::silent;
+    use super::*;
+
+    /// Were the cores before each counted anew, these would be two billion steps.
+    #[test]
+    fn as_many_cores_as_there_may_be_run_in_the_order_of_their_numbers() {
+        let most = MOST_TASKS as u32;
+        let mut recording = Recording::new("t", silent());
+        for number in (0..most).rev() {
+            recording.core(number * 3).unwrap();
+        }
+        let recorded = recording.finish().unwrap();
+        assert_eq!(recorded.cores, (0..most).map(|number| number * 3).collect::<Vec<_>>());
+        let agents = recorded.workload.tasks.iter().map(|task| match &task.what {
+            TaskKind::Program { agent, .. } => agent.clone(),
+            other => panic!("{other:?}"),
+        });
+        assert!(agents.eq((0..most).rev().map(|place| format!("host.cpu{place}"))));
+    }
 }

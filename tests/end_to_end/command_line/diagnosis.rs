@@ -55,6 +55,27 @@ fn a_failing_test_tells_why() {
 }
 
 #[test]
+fn a_broken_rule_tells_what_the_tables_decided() {
+    let changed = ["umh/table2-tour", "--mutate", "cache M read = ack > M"];
+    let [decided, cell] = [
+        "decided of 0x1000 by the tables, the latest first:",
+        "configs/protocols/nmoesi.toml:49 [cache] M: read = \"data > O\" (changed: ack > M)",
+    ];
+    for command in ["run", "test"] {
+        let outcome = call(&[&[command][..], &changed].concat());
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        assert!(outcome.stdout.contains(decided) && outcome.stdout.contains(cell), "{outcome:?}");
+        let found = document(&[&[command][..], &changed, &["--format", "json"]].concat());
+        let blame = if command == "run" { &found["blame"] } else { &found["scenarios"][0]["blame"] };
+        let lines: Vec<&str> = blame.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert!(lines[0] == decided && lines.iter().any(|line| line.trim() == cell), "{lines:?}");
+    }
+    assert_eq!(document(&["run", "umh/fig5-b1", "--format", "json"])["blame"], Value::Null);
+    // A wait of too long is no table's doing.
+    assert_eq!(document(&["run", "debugging/never-served", "--format", "json"])["blame"], Value::Null);
+}
+
+#[test]
 fn the_console_hunts_a_bug_and_goes_to_where_it_began() {
     let commands = "bug\nhint\nbug 3\nbug nonsense\nend\ndeadlock\ndeadlock goto 1\ninfo position\ndeadlock goto 99\n\
                     deadlock goto\nbug 1\nquit\n";

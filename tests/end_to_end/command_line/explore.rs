@@ -341,7 +341,7 @@ fn what_led_to_a_broken_rule_is_told_with_its_lines_in_the_table() {
     assert!(told.stdout.contains(&format!("{table}:{} [cache] S: write = \"ack\"", row + 1)), "{told:?}");
     let rule = protocol.lines().position(|line| line.starts_with("write = [{")).unwrap() + 1;
     assert!(
-        told.stdout.contains(&format!("{table}:{rule} [directory] write: ... grant = \"M\"")),
+        told.stdout.contains(&format!("{table}:{rule} [directory] write 1: ... grant = \"M\"")),
         "{told:?}"
     );
 }

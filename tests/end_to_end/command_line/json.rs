@@ -11,7 +11,7 @@ fn keys(value: &Value) -> Vec<&str> {
 #[test]
 fn a_run_is_one_document_with_stable_keys() {
     let run = document(&["run", "umh/fig5-b1", "--format", "json"]);
-    let expected = "accesses cycles diagnosis digest ended events events_per_second expectations failures machine passed \
+    let expected = "accesses blame cycles diagnosis digest ended events events_per_second expectations failures machine passed \
                     peak_memory_bytes prepare_seconds resources scenario seed set stats stopped_at tasks waits wall_seconds";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(
@@ -182,7 +182,7 @@ fn a_test_tells_every_scenario_and_why_it_failed() {
     let scenarios = test["scenarios"].as_array().unwrap();
     assert_eq!(
         keys(&scenarios[0]).join(" "),
-        "cycles diagnosis digest ended events expectations failures left_out name passed path"
+        "blame cycles diagnosis digest ended events expectations failures left_out name passed path"
     );
     assert_eq!(scenarios[0]["path"], "umh/fig5-b1");
     assert_eq!(scenarios[1]["name"], "An expectation that does not hold");

@@ -1,6 +1,6 @@
 //! Faults of single cells.
 
-use super::reach::{Level, REQUESTS};
+use super::reach::{Level, REQUESTS, unmerged};
 use super::{Study, columns};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
@@ -128,12 +128,18 @@ impl Study<'_> {
         if let Some(Step::Notify | Step::Silent) = evicted {
             // Whoever has dirty bytes writes them back, whatever the table says.
             let message = format!("{state} may hold dirty bytes, which are written back when it is evicted");
-            let expected = if level.has_children {
-                "`writeback > I`, or a line in [merge] that leads to a state that is written back"
-            } else {
-                "`writeback > I`"
+            let children = unmerged(self.table, &self.leaf.dirty, state);
+            let children: Vec<String> = children.iter().map(ToString::to_string).collect();
+            let expected = match children.as_slice() {
+                _ if !level.has_children => "`writeback > I`".to_owned(),
+                [] => "`writeback > I`, or a line in [merge] that leads to a state that is written back"
+                    .to_owned(),
+                children => format!(
+                    "`writeback > I`, or a line in [merge] for dirty bytes of a child in {} that leads to a state that is written back",
+                    children.join(" or ")
+                ),
             };
-            self.warn(&self.place(level, state, Action::Evict), &message, expected);
+            self.warn(&self.place(level, state, Action::Evict), &message, &expected);
         }
         for action in [Action::Read, Action::Write, Action::Acquire] {
             let step = level.cell(self.table, state, action).map(|cell| cell.step);

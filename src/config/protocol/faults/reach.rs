@@ -179,6 +179,12 @@ fn merged(table: &Table, children: &[State], own: State) -> Vec<State> {
     above.map(|child| table.merged(*child, own)).collect()
 }
 
+/// The states of children whose dirty bytes leave a node in `own` as it was.
+pub fn unmerged(table: &Table, children: &[State], own: State) -> Vec<State> {
+    let above = children.iter().copied().filter(|child| may_hold(table, own, *child));
+    above.filter(|child| table.merged(*child, own) == own).collect()
+}
+
 /// Whether a node in `own` may have a child in `child`.
 fn may_hold(table: &Table, own: State, child: State) -> bool {
     let exclusive = table.is_exclusive(own);

@@ -10,6 +10,7 @@ use crate::model::component::Components;
 use crate::model::message::TxnNumber;
 use crate::model::page::Page;
 use crate::model::record::{Record, What};
+use crate::model::text::plural;
 use crate::model::warp::WarpState;
 use crate::model::warp::by_warp;
 
@@ -124,7 +125,9 @@ fn of_all(session: &Session) -> Vec<String> {
     let rounded = |cycles: u64| (cycles + count / 2) / count;
     let mean = rounded(cycles);
     let mut lines = vec![format!(
-        "{count} accesses{of} that have ended took {mean} cycles each, {} at most; {at_once} ended at once",
+        "{}{of} that {} ended took {mean} cycles each, {} at most; {at_once} ended at once",
+        plural(count, "access"),
+        if count == 1 { "has" } else { "have" },
         waits.longest
     )];
     lines.extend(waits.sums.iter().map(|sum| {
@@ -147,9 +150,12 @@ fn told(latency: &Latency, components: &Components) -> Vec<String> {
     let (number, all) = (issue.txn.map_or(0, |txn| txn.0), latency.cycles());
     let issued = if began < issue.cycle { format!(", issued at {}", issue.cycle) } else { String::new() };
     let who = components.path(issue.at);
-    let mut lines = vec![format!(
-        "transaction {number}: {who}{warp} {kind} {start}, {all} cycles from {began} to {ended}{issued}"
-    )];
+    let what = format!("transaction {number}: {who}{warp} {kind} {start}");
+    // A hit is told as it is issued.
+    if let (true, What::Complete { latency, .. }) = (latency.legs.is_empty(), &latency.complete.what) {
+        return vec![format!("{what}, a hit at {ended} that takes {}", plural(*latency, "cycle"))];
+    }
+    let mut lines = vec![format!("{what}, {all} cycles from {began} to {ended}{issued}")];
     lines.extend(latency.legs.iter().map(|leg| {
         let share = percent(leg.cycles, all);
         format!("{:>9} {:>7} {share}  {}", leg.since, leg.cycles, text(leg, components))

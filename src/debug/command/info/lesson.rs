@@ -2,6 +2,7 @@
 
 use crate::debug::command::Arguments;
 use crate::debug::frame::session::Question;
+use crate::debug::question::numbered;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 
@@ -30,9 +31,8 @@ pub(super) fn lesson(session: &mut Session, arguments: &Arguments) -> Result<Vec
 
 fn question(question: &Question) -> Vec<String> {
     let mut lines = vec![format!("question: {}", question.text)];
-    if question.revealed.is_none() && !question.choices.is_empty() {
-        let choices = question.choices.iter().enumerate();
-        lines.extend(choices.map(|(nth, choice)| format!("  {} {choice}", nth + 1)));
+    if question.revealed.is_none() {
+        lines.extend(numbered(&question.choices));
     }
     lines.extend(question.predicted.iter().map(|predicted| format!("  You said: {predicted}")));
     if let Some(reveal) = &question.revealed {

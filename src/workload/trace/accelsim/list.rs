@@ -14,6 +14,9 @@ use crate::diagnostic::{Diagnostic, Result, Source};
 /// Largest list that is read, in bytes.
 const LIST_LIMIT: u64 = 16 << 20;
 
+/// Most bytes of a copy that are believed: no GPU has memory for more.
+const MOST_COPIED: u64 = 1 << 40;
+
 /// A line of the list that matters.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Command {
@@ -64,7 +67,9 @@ fn parse(name: &str, text: &str) -> Result<List> {
         let span = from..from + content.len();
         if content.starts_with("MemcpyHtoD") {
             commands.push(copy(content).ok_or_else(|| {
-                let expected = format!("MemcpyHtoD,0xADDRESS,BYTES that end below {ADDRESS_SPACE:#x}");
+                let expected = format!(
+                    "MemcpyHtoD,0xADDRESS,BYTES, at most {MOST_COPIED} B that end below {ADDRESS_SPACE:#x}"
+                );
                 Box::new(Diagnostic::new("this copy cannot be read").at(&source, span).expected(expected))
             })?);
         } else if content.starts_with("kernel") {
@@ -91,7 +96,8 @@ fn copy(line: &str) -> Option<Command> {
     let address = words::address(fields.next()?)?;
     let bytes: u64 = fields.next()?.parse().ok()?;
     let end = address.checked_add(bytes)?;
-    (fields.next().is_none() && end <= ADDRESS_SPACE).then_some(Command::Copy { address, bytes })
+    let is_believed = bytes <= MOST_COPIED && end <= ADDRESS_SPACE;
+    (fields.next().is_none() && is_believed).then_some(Command::Copy { address, bytes })
 }
 
 #[cfg(test)]
@@ -125,5 +131,16 @@ mod tests {
             assert_eq!(error.position(), Some((2, 1)), "{bad}");
         }
         assert!(parse("list", "MemcpyHtoD,0x1,1").is_err());
+    }
+
+    #[test]
+    fn no_copy_is_larger_than_the_memory_of_any_gpu() {
+        let read = |bytes: u64| parse("list", &format!("MemcpyHtoD,0x0,{bytes}\nkernel-1.traceg\n"));
+        assert!(read(MOST_COPIED).is_ok());
+        for bytes in [MOST_COPIED + 1, ADDRESS_SPACE] {
+            let error = read(bytes).unwrap_err();
+            assert_eq!(error.position(), Some((1, 1)), "{bytes}");
+            assert!(error.expected.unwrap().contains("at most 1099511627776 B"), "{bytes}");
+        }
     }
 }

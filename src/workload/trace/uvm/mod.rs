@@ -26,7 +26,7 @@ use crate::model::access::AtomicOp;
 /// Bytes of an access: the log does not tell them.
 const WORD: u64 = 4;
 
-/// Bytes of a range that is believed, at most: each of its pages takes memory.
+/// Bytes of a range that is believed, at most: each of its pages takes memory. The machine counts those of all.
 const ALLOCATED: u64 = 2 << 30;
 
 /// Whether a line is one of a kernel's log.
