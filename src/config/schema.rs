@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::machine_file::MachineFile;
 use super::protocol_file::ProtocolFile;
 use super::sweep_file::SweepFile;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Complaint, Diagnostic};
 
 /// The schema of machine files.
 #[must_use]
@@ -21,7 +21,7 @@ const NAMED: usize = 4;
 /// `gpu.l1.size` for `l1.size`.
 #[must_use]
 pub fn completed(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    let is_unknown = error.suggestion.is_none() && error.message.starts_with("unknown key");
+    let is_unknown = error.suggestion.is_none() && matches!(error.complaint, Some(Complaint::Key(_)));
     let set = error.source.as_ref().filter(|source| is_unknown && !source.text.contains('\n'));
     let Some(key) = set.and_then(|source| source.text.split_once('=')).map(|(key, _)| key.trim()) else {
         return error;

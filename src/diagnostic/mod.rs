@@ -29,6 +29,17 @@ pub struct Diagnostic {
     pub expected: Option<String>,
     /// What was probably meant.
     pub suggestion: Option<String>,
+    /// What it complains of, where somebody has to know more than the words.
+    pub complaint: Option<Complaint>,
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Complaint {
+    /// A protocol has no such state, or nothing like this can happen to it.
+    State,
+    /// There is no key of this name.
+    Key(String),
 }
 
 /// A named text.
@@ -58,7 +69,14 @@ impl Diagnostic {
             first_line: 1,
             expected: None,
             suggestion: None,
+            complaint: None,
         }
+    }
+
+    #[must_use]
+    pub fn complaining(mut self, complaint: Complaint) -> Self {
+        self.complaint = Some(complaint);
+        self
     }
 
     #[must_use]

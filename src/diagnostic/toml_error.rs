@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Diagnostic, Source};
+use super::{Complaint, Diagnostic, Source};
 
 /// The complaint of the TOML reader about `source`: its place, what was expected, and the nearest known name.
 #[must_use]
@@ -17,7 +17,7 @@ fn explain(message: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
         None => (message, None),
     };
     if let Some(name) = quoted_after(what, "unknown field ") {
-        let mut unknown = unknown("key", name, expected);
+        let mut unknown = unknown("key", name, expected).complaining(Complaint::Key(name.to_owned()));
         if let Some(heading) = heading(source, span) {
             unknown.message = format!("{} in {heading}", unknown.message);
         }

@@ -71,6 +71,12 @@ mod tests {
     fn every_fault_is_noticed_where_it_is_said_to_be() {
         assert_eq!(shown_by("no-grant-ack"), "umscope stress tiny/umh-2gpu --fault no-grant-ack");
         assert_eq!(shown_by("none"), "");
+        let told = |faults: &[&str]| {
+            elsewhere(&faults.iter().map(|&fault| fault.to_owned()).collect::<Vec<_>>(), "time")
+        };
+        let replay = "umscope stress tiny/paged-1gpu --fault 'drop-replay nth=3' shows it elsewhere";
+        assert_eq!(told(&["drop-replay nth=9"]), replay);
+        assert_eq!(told(&["none"]), "time may be needed for it to show");
         for name in Fault::NAMES {
             let Some(Ground::Stress(machine)) = ground(name) else { continue };
             let command = shown_by(name);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::diagnostic::{Result, nearest};
+use crate::diagnostic::{Complaint, Result, nearest};
 use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::state::State;
@@ -74,7 +74,7 @@ pub(super) fn state(parser: &mut Parser<'_>) -> Result<State> {
     let Some(word) = parser.word() else { return Err(parser.unexpected().into()) };
     let known = parser.context.states();
     let Some(state) = State::parse(word).filter(|state| known.is_empty() || known.contains(state)) else {
-        let error = parser.fail(format!("\"{word}\" is not a state"));
+        let error = parser.fail(format!("\"{word}\" is not a state")).complaining(Complaint::State);
         return Err(Box::new(error.expected(parser.context.expected_state())));
     };
     parser.advance();

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::Result;
+use crate::diagnostic::{Complaint, Diagnostic, Result};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Step, Table, When};
@@ -35,6 +35,7 @@ impl CellName {
         let words: Vec<&str> = text.as_str().split_whitespace().collect();
         let states = || table.rows.iter().map(|row| row.state.to_string()).collect::<Vec<_>>();
         let wrong = |message: String, expected: String| Box::new(text.complaint(message).expected(expected));
+        let of_states = |error: Diagnostic| Box::new(error.complaining(Complaint::State));
         let slip = |word: &str, message: String, known: &[&'static str]| {
             let error = text.complaint(message).expected(known.join(", "));
             Box::new(error.nearest(word, known.iter().copied()))
@@ -42,7 +43,7 @@ impl CellName {
         let state = |word: &str| {
             State::parse(word).filter(|state| table.row(*state).is_some()).ok_or_else(|| {
                 let expected = format!("a state of {}: {}", table.name, states().join(" "));
-                wrong(format!("{word} is not a state"), expected)
+                of_states(*wrong(format!("{word} is not a state"), expected))
             })
         };
         let action = |column: &str| {
@@ -77,7 +78,7 @@ impl CellName {
         };
         if name.answer(table).is_none() {
             let expected = format!("a cell that {} fills in", table.name);
-            return Err(wrong(format!("\"{name}\" cannot happen"), expected));
+            return Err(of_states(*wrong(format!("\"{name}\" cannot happen"), expected)));
         }
         Ok(name)
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::config::document::At;
 use crate::config::machine::MachineSpec;
 use crate::config::{self, Document, Shelf};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Complaint, Diagnostic, Result};
 use crate::machine::{Blueprint, FirstPass, Machine};
 use crate::model::inspect::Inspect;
 use crate::model::state::State;
@@ -100,11 +100,8 @@ struct Kept<'a> {
 impl Kept<'_> {
     /// What `compile` makes of the names on this machine; nothing of what another protocol than the scenario's own has no states for.
     fn kept<T>(&mut self, compile: impl Fn(&Context) -> Result<T>) -> Result<Option<T>> {
-        let is_about_states = |error: &Diagnostic| {
-            error.message.ends_with("is not a state") || error.message.ends_with("cannot happen")
-        };
         match compile(self.context) {
-            Err(error) if self.options.may_leave_out && is_about_states(&error) => {
+            Err(error) if self.options.may_leave_out && error.complaint == Some(Complaint::State) => {
                 // What is wrong under its own protocol, too, is a slip.
                 compile(self.own(&error)?)?;
                 self.left_out.get_or_insert(error);

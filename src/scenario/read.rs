@@ -6,7 +6,7 @@ use crate::config::document::At;
 use crate::config::machine::MachineSpec;
 use crate::config::settings::{self, Setting};
 use crate::config::{self, Document, Kind, MachineChoice, Shelf};
-use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::diagnostic::{Complaint, Diagnostic, Result, Source};
 use crate::workload::trace::Format;
 
 use super::file::ScenarioFile;
@@ -197,17 +197,15 @@ impl Scenario {
     /// Of what was set as if it were a key of the machine, an error tells where it belongs: a parameter of a kernel, or what stands at the
     /// head of a scenario.
     fn meant_for_kernels(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-        let for_head = ["scale", "launch", "with"]
-            .into_iter()
-            .find(|key| error.message == format!("unknown key `{key}`"));
-        if let Some(key) = for_head {
+        let Some(Complaint::Key(unknown)) = &error.complaint else { return error };
+        if let Some(key) = ["scale", "launch", "with"].into_iter().find(|key| key == unknown) {
             error.suggestion = Some(format!("{key} stands at the head of the scenario, before all [tables]"));
             return error;
         }
         let set = error.source.as_ref().filter(|source| &*source.name == "--set");
         let key = set.map(|source| key_of(&source.text).to_owned()).unwrap_or_default();
         let is_one = self.file.kernels.iter().any(|kernel| takes(&kernel.value, &key));
-        if is_one && error.message == format!("unknown key `{key}`") {
+        if is_one && *unknown == key {
             error.suggestion = Some(format!("did you mean with.{key}?"));
         }
         error

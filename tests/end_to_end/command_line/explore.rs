@@ -82,6 +82,13 @@ fn what_a_scenario_expects_must_hold_whatever_is_held_back() {
     let made = call(&["run", &found]);
     assert!(made.code == Some(1) && made.stdout.contains("result of first is 0"), "{made:?}");
     assert_eq!(call(&["replay", &found]).code, Some(0));
+    // It opens where that failed, though the run goes on.
+    let failed = document(&["run", &found, "--format", "json"])["failures"][0]["event"].clone();
+    let opened = call(&["debug", &found, "--no-tui", "-x", "info position"]).stdout;
+    assert!(
+        opened.lines().any(|line| line.starts_with(&format!("event {failed} cycle "))),
+        "{failed}: {opened}"
+    );
     let none = call(&["explore", "explore/sockets", "--hold", "1", "--expect"]);
     assert!(none.code == Some(2) && none.stderr.contains("expects nothing"), "{none:?}");
 }
@@ -330,6 +337,15 @@ fn what_led_to_a_broken_rule_is_told_with_its_lines_in_the_table() {
     std::fs::write(&table, wrong).unwrap();
     let (table, found) = (table.to_str().unwrap(), found.to_str().unwrap());
     let explored = call(&["explore", "explore/two-l1", "--protocol", table, "--record", found]);
+    // Of several rules for a request the one that was used, and which of them was changed.
+    let rule = ["--protocol", "moesi", "--mutate", "directory read 3 = { grant = \"E\" }"];
+    let other = folder.path().join("rule.rec");
+    let other = other.to_str().unwrap();
+    let changed = call(&[&["explore", "explore/two-l1"][..], &rule, &["--record", other]].concat());
+    assert_eq!(changed.code, Some(1), "{changed:?}");
+    let why = call(&["debug", other, "--no-tui", "-x", "why"]).stdout;
+    assert!(why.contains("[directory] read 3: ... grant = \"S\" (changed: { grant = \"E\" })"), "{why}");
+    assert!(why.matches("(changed").count() == 1, "{why}");
     assert!(explored.code == Some(1), "{explored:?}");
     // What the machine says of it, which knows the states.
     assert!(
