@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::Tries;
 use super::exit::Trouble;
+use crate::debug::blame::blame_run;
 use crate::debug::diagnosis::diagnose;
 use crate::explore::way::Violation;
 use crate::machine::Machine;
@@ -19,14 +20,25 @@ pub struct Told {
     pub text: Option<String>,
     /// Who waits for whom, where nothing can move.
     pub chain: Vec<String>,
+    /// What the tables decided of the block of which a rule is broken.
+    pub blame: Vec<String>,
 }
 
 impl Told {
-    fn of(machine: &Machine, violation: &Violation) -> Self {
+    /// What there is to tell beside the text.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.chain.iter().chain(&self.blame).map(String::as_str)
+    }
+
+    fn of(machine: &Machine, violation: &Violation, blame: Option<Vec<String>>) -> Self {
         let own = machine.violations().iter().find(|own| own.rule == violation.rule);
         let is_stuck = violation.rule == "deadlock";
         let chain = diagnose(machine).filter(|_| is_stuck).map(|diagnosis| diagnosis.chain());
-        Self { text: own.map(|own| own.text.to_string()), chain: chain.unwrap_or_default() }
+        Self {
+            text: own.map(|own| own.text.to_string()),
+            chain: chain.unwrap_or_default(),
+            blame: blame.unwrap_or_default(),
+        }
     }
 }
 
@@ -45,11 +57,13 @@ pub fn write(
     let steps = inputs.len();
     let options = Options { inputs, ..options.clone() };
     let mut recording = scenario.recording(name, &options)?;
-    let mut machine = scenario.prepare(&options)?.machine;
+    let begun = scenario.prepare(&options)?.machine;
+    let mut machine = begun.clone();
     for _ in 0..steps {
         machine.step(&mut Records::silent());
     }
-    let told = Told::of(&machine, violation);
+    let blame = blame_run(&begun, &machine, &scenario.all_tables(&options)?);
+    let told = Told::of(&machine, violation, blame);
     let how = if violation.rule == "deadlock" { Ending::Deadlock } else { Ending::Violation };
     let found = Some(format!("{}: {}", violation.rule, told.text.as_ref().unwrap_or(&violation.text)));
     recording.end = Some(End { mark: Mark::of(&machine), how, found });
@@ -57,8 +71,8 @@ pub fn write(
     Ok(told)
 }
 
-/// Writes the recording of a scenario, which was named so, run until a rule breaks, or what `failed` tells of does, or nothing can move. `failed` is what it comes to if
-/// no rule breaks: an expectation that does not hold.
+/// Writes the recording of a scenario, which was named so, run until a rule breaks or nothing can move. `failed` is what it comes to if
+/// no rule breaks: an expectation that does not hold, at which it ends.
 ///
 /// # Errors
 /// If it cannot be written, or something that is no recording is there.
@@ -67,9 +81,11 @@ pub fn write_run(
     scenario: &Scenario,
     (name, options): (&str, &Options),
     failed: Option<&str>,
-) -> Result<(), Trouble> {
+) -> Result<Told, Trouble> {
     let mut recording = scenario.recording(name, options)?;
-    let mut runner = scenario.prepare(options)?.runner();
+    let prepared = scenario.prepare(options)?;
+    let begun = prepared.machine.clone();
+    let mut runner = prepared.runner();
     let how = loop {
         let ended = runner.step().cloned();
         let is_failed = failed.is_some() && !runner.failures().is_empty();
@@ -84,7 +100,11 @@ pub fn write_run(
         }
     };
     recording.end = Some(End { mark: Mark::of(runner.machine()), how, found: failed.map(str::to_owned) });
-    Ok(recording.write(path)?)
+    recording.write(path)?;
+    let machine = runner.machine();
+    let chain = diagnose(machine).filter(|_| how == Ending::Deadlock).map(|diagnosis| diagnosis.chain());
+    let blame = blame_run(&begun, machine, &scenario.all_tables(options)?);
+    Ok(Told { text: None, chain: chain.unwrap_or_default(), blame: blame.unwrap_or_default() })
 }
 
 /// The file for a violation of a scenario if the user names none: in the current folder, by scenario, what was tried with it, and rule.

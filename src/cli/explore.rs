@@ -66,7 +66,7 @@ and the like are not looked at.
 (strong fairness of every lane of every channel). An access that need not end even then is a starvation.
 
 JSON: states, transitions, depth, complete, symmetry (states that one stands for at most), fair (null unless asked and known), seconds, coverage{reached, reachable (null unless complete), total, \
-not_reached[]}, violations[{kind, message, steps, recording}]; states and depth are null with --random; with --hold there are runs and \
+not_reached[]}, violations[{kind, message, chain[], blame[] (as of `umscope run`), steps, recording}]; states and depth are null with --random; with --hold there are runs and \
 durations too, transitions are events, depth is NUMBER, states, symmetry and reachable are null, and steps are what was held back.
 
 Exit status: 0 nothing was found, also if a limit ended it; 1 a rule does not hold; 2 wrong input; 130 interrupted by \
@@ -323,7 +323,7 @@ impl Explore {
             let steps = plural(violation.choices.len() as u64, "step");
             let message = told.text.as_ref().unwrap_or(&violation.text);
             text.push_str(&format!("\n{}: {message} ({steps})\n", violation.rule));
-            told.chain.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+            told.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
             text.push_str(&opens(path.as_deref()));
             for line in way::lines(system, &violation.choices) {
                 text.push_str(&format!("    {line}\n"));
@@ -386,6 +386,7 @@ fn watch(
 }
 
 /// The recording of a violation, unless it could not be written, and what is said where it ends.
+#[derive(Default)]
 struct Recorded {
     path: Option<PathBuf>,
     told: Told,
@@ -414,6 +415,7 @@ fn document(done: &Done<'_>) -> Value {
             "kind": violation.rule,
             "message": recorded.told.text.as_ref().unwrap_or(&violation.text),
             "chain": recorded.told.chain,
+            "blame": recorded.told.blame,
             "steps": violation.choices.len(),
             "recording": recorded.path,
         })

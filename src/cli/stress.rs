@@ -44,7 +44,7 @@ them. The accesses are dealt into rounds with seeds of their own, so the result 
 
 JSON: machine, protocol, seed, accesses, events, rounds, seconds, complete (false if interrupted), coverage[{table, \
 reached, total, missing[], pairs}], pairs_watched_accesses, violation{rule, message, event, round, scenario, recording, accesses, \
-diagnosis (as of `umscope run`)} or null.
+diagnosis, blame (as of `umscope run`)} or null.
 
 The scenario of a failure says in its first lines which --set it needs.
 
@@ -108,6 +108,8 @@ struct Small {
     /// Instructions left.
     accesses: usize,
     diagnosis: Option<Diagnosis>,
+    /// What the tables decided in the small run of the block of which a rule is broken.
+    blame: Vec<String>,
 }
 
 impl Stress {
@@ -245,7 +247,8 @@ impl Stress {
             return Err(error.into());
         }
         let recording = self.failure.with_extension("rec");
-        counterexample::write_run(&recording, &Scenario::load(&name)?, (&name, &Options::default()), None)?;
+        let small = Scenario::load(&name)?;
+        let told = counterexample::write_run(&recording, &small, (&name, &Options::default()), None)?;
         let mut diagnosis = diagnose(&failure.machine);
         if let Some(found) = &mut diagnosis {
             trace(found, failure.begun.clone());
@@ -256,6 +259,7 @@ impl Stress {
             is_of_another,
             accesses: streams.iter().map(|stream| stream.deeds.len()).sum(),
             diagnosis,
+            blame: told.blame,
         })
     }
 
@@ -270,6 +274,7 @@ impl Stress {
                 "recording": small.map(|small| small.recording.display().to_string()),
                 "accesses": small.map(|small| small.accesses),
                 "diagnosis": small.and_then(|small| small.diagnosis.as_ref()).map(report::diagnosis::json),
+                "blame": small.map(|small| &small.blame),
             })
         });
         let tables = total.coverage.tables();
@@ -332,6 +337,7 @@ impl Stress {
                     "{} instructions{of} that show it are in {file}: {}",
                     small.accesses, small.found
                 ));
+                lines.extend(small.blame.iter().cloned());
                 lines.push(format!("umscope debug {} opens their run", small.recording.display()));
             }
             _ if total.complete && self.tries.fault.is_empty() => lines.push("nothing broke".into()),

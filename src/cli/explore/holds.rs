@@ -1,11 +1,10 @@
 //! `umscope explore --hold`: the work of a scenario with events of its run held back.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::{Explore, opens, unbroken, watch, written};
+use super::{Explore, Recorded, opens, unbroken, watch, written};
 use crate::cli::arguments::Format;
 use crate::cli::counterexample;
 use crate::cli::exit::{Ended, Status, Trouble};
@@ -23,7 +22,7 @@ use crate::scenario::{Options, Scenario};
 struct Done<'a> {
     outcome: &'a Outcome,
     begun: &'a Machine,
-    recording: Option<PathBuf>,
+    recorded: Recorded,
     most: u64,
     seconds: f64,
     faults: &'a [String],
@@ -50,9 +49,10 @@ impl Explore {
         let outcome = explore(&Subject::new(begun.clone(), checker), self.limits(most), go_on);
         let seconds = start.elapsed().as_secs_f64();
         let found = outcome.found.as_ref();
-        let recording = found.map(|found| self.keep(found, &scenario, &options)).transpose()?.flatten();
+        let recorded = found.map(|found| self.keep(found, &scenario, &options)).transpose()?;
+        let recorded = recorded.unwrap_or_default();
         let done =
-            Done { outcome: &outcome, begun: &begun, recording, most, seconds, faults: &self.tries.fault };
+            Done { outcome: &outcome, begun: &begun, recorded, most, seconds, faults: &self.tries.fault };
         let mut output = Output::standard();
         match self.format {
             Format::Json => output.json(&document(&done))?,
@@ -82,12 +82,7 @@ impl Explore {
     }
 
     /// Writes the recording of what was found.
-    fn keep(
-        &self,
-        found: &Found,
-        scenario: &Scenario,
-        options: &Options,
-    ) -> Result<Option<PathBuf>, Trouble> {
+    fn keep(&self, found: &Found, scenario: &Scenario, options: &Options) -> Result<Recorded, Trouble> {
         let path = self.record.clone();
         let path =
             path.unwrap_or_else(|| counterexample::usual_path(&self.scenario, &self.tries, found.rule));
@@ -98,7 +93,7 @@ impl Explore {
         let options = Options { inputs, checks: Some(true), ..options.clone() };
         let failed = (found.rule == EXPECTATION).then_some(found.text.as_str());
         let told = written(counterexample::write_run(&path, scenario, (&self.scenario, &options), failed));
-        Ok(told.map(|()| path))
+        Ok(Recorded { path: told.is_some().then_some(path), told: told.unwrap_or_default() })
     }
 }
 
@@ -135,7 +130,8 @@ fn text(done: &Done<'_>) -> String {
             more => format!("{more} events held back"),
         };
         text.push_str(&format!("\n{}: {} ({held})\n", found.rule, found.text));
-        text.push_str(&opens(done.recording.as_deref()));
+        done.recorded.told.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+        text.push_str(&opens(done.recorded.path.as_deref()));
         for line in told(done.begun, &found.holds) {
             text.push_str(&format!("    {line}\n"));
         }
@@ -151,7 +147,9 @@ fn document(done: &Done<'_>) -> Value {
             "kind": found.rule,
             "message": found.text,
             "steps": found.holds.len(),
-            "recording": done.recording,
+            "chain": done.recorded.told.chain,
+            "blame": done.recorded.told.blame,
+            "recording": done.recorded.path,
         })
     };
     json!({

@@ -342,7 +342,10 @@ fn what_led_to_a_broken_rule_is_told_with_its_lines_in_the_table() {
     let other = folder.path().join("rule.rec");
     let other = other.to_str().unwrap();
     let changed = call(&[&["explore", "explore/two-l1"][..], &rule, &["--record", other]].concat());
-    assert_eq!(changed.code, Some(1), "{changed:?}");
+    assert!(
+        changed.code == Some(1) && changed.stdout.contains("(changed: { grant = \"E\" })"),
+        "{changed:?}"
+    );
     let why = call(&["debug", other, "--no-tui", "-x", "why"]).stdout;
     assert!(why.contains("[directory] read 3: ... grant = \"S\" (changed: { grant = \"E\" })"), "{why}");
     assert!(why.matches("(changed").count() == 1, "{why}");
