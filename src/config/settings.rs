@@ -29,9 +29,7 @@ pub struct Setting {
 pub struct SetValue {
     /// As `--set` takes it.
     pub text: String,
-    /// As people write it: without the quotes of a string.
-    pub shown: String,
-    /// What results have: a number or a boolean as such, anything else as people write it.
+    /// What results have: a number or a boolean as such, a string without its quotes, anything else as it is written.
     pub json: Value,
     pub span: Range<usize>,
 }
@@ -40,7 +38,6 @@ impl SetValue {
     fn new(value: &Spanned<DeValue<'_>>, source: &Source) -> Self {
         let span = value.span();
         let text = source.text.get(span.clone()).unwrap_or("").to_owned();
-        let shown = value.get_ref().as_str().map_or_else(|| text.clone(), str::to_owned);
         let json = match value.get_ref() {
             DeValue::Boolean(is_on) => Some(Value::from(*is_on)),
             DeValue::Integer(number) => {
@@ -51,8 +48,8 @@ impl SetValue {
             }
             _ => None,
         };
-        let json = json.unwrap_or_else(|| Value::from(shown.as_str()));
-        Self { text, shown, json, span }
+        let json = json.unwrap_or_else(|| Value::from(value.get_ref().as_str().unwrap_or(&text)));
+        Self { text, json, span }
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::document::{At, Document};
 use super::fail;
 use super::seed;
-use super::settings::{self, Setting};
+use super::settings::{self, SetValue, Setting};
 use crate::diagnostic::{Diagnostic, Result, Source};
 
 /// A sweep: something to run, and the settings that it is run with, each value of each with all values of the others.
@@ -72,8 +72,9 @@ fn different(setting: &Setting, source: &Source) -> Result<()> {
         let none = Diagnostic::new(format!("`{}` has no values", setting.key()));
         return fail(none.at(source, setting.value.clone()).expected("at least one"));
     }
+    let shown = |value: &SetValue| value.json.as_str().map_or_else(|| value.json.to_string(), str::to_owned);
     for (index, value) in setting.values.iter().enumerate() {
-        if setting.values.iter().take(index).any(|before| before.shown == value.shown) {
+        if setting.values.iter().take(index).any(|before| shown(before) == shown(value)) {
             let twice = format!("`{}` is given this value twice", setting.key());
             return fail(Diagnostic::new(twice).at(source, value.span.clone()));
         }
@@ -109,6 +110,7 @@ mod tests {
         for (text, message, place) in [
             ("[set]\na = []\n", "`a` has no values", (2, 5)),
             ("[set]\na = [\"1 GHz\", 2, '1 GHz']\n", "`a` is given this value twice", (2, 18)),
+            ("[set]\na = [0x10, 16]\n", "`a` is given this value twice", (2, 12)),
             ("[set]\na.b = 1\n\"a.b\" = 2\n", "`a.b` is set twice, in two ways to write it", (3, 1)),
         ] {
             let error = read(text).unwrap_err();

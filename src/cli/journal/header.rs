@@ -62,21 +62,8 @@ impl Header {
 
     /// What a point is called.
     pub fn name(&self, point: usize) -> String {
-        let Some(point) = self.json.get("points").and_then(|points| points.get(point)) else {
-            return String::new();
-        };
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let mut name = point.get("scenario").map(text).unwrap_or_default();
-        if let Some(machine) = point.get("machine").map(text) {
-            name.push_str(&format!(" on {machine}"));
-        }
-        for (key, value) in point.get("set").and_then(Value::as_object).into_iter().flatten() {
-            name.push_str(&format!(" {key}={}", text(value)));
-        }
-        if let Some(seed) = point.get("seed").filter(|seed| !seed.is_null()) {
-            name.push_str(&format!(" seed {seed}"));
-        }
-        name
+        let point = self.json.get("points").and_then(|points| points.get(point));
+        point.and_then(Value::as_object).map_or_else(String::new, name_of)
     }
 
     /// What the point of this key is called.
@@ -87,4 +74,20 @@ impl Header {
     pub fn line(&self) -> String {
         format!("{}\n", self.json)
     }
+}
+
+/// What a point is called that is told so: its scenario, machine, settings and seed.
+pub fn name_of(point: &Map<String, Value>) -> String {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut name = point.get("scenario").map(text).unwrap_or_default();
+    if let Some(machine) = point.get("machine").map(text) {
+        name.push_str(&format!(" on {machine}"));
+    }
+    for (key, value) in point.get("set").and_then(Value::as_object).into_iter().flatten() {
+        name.push_str(&format!(" {key}={}", text(value)));
+    }
+    if let Some(seed) = point.get("seed").filter(|seed| !seed.is_null()) {
+        name.push_str(&format!(" seed {seed}"));
+    }
+    name
 }

@@ -16,7 +16,7 @@ use super::destination::Destination;
 use super::exit::{Trouble, say};
 use crate::diagnostic::{Diagnostic, Source, claim};
 pub use fill::fill;
-pub use header::{FIGURES, Header};
+pub use header::{FIGURES, Header, name_of};
 use scan::{CHECK, Scanned, cannot, scan, sealed};
 
 /// A file of results.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::arguments::{Changes, Switch, Target};
 use crate::cli::interrupt::Interrupt;
-use crate::cli::journal::Header;
+use crate::cli::journal::{Header, name_of};
 use crate::cli::pool;
 use crate::cli::work::Work;
 use crate::config::document::At;
@@ -88,10 +88,7 @@ impl Name {
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.scenario)?;
-        self.machine.iter().try_for_each(|machine| write!(f, " on {machine}"))?;
-        self.set.iter().try_for_each(|(key, value)| write!(f, " {key}={}", value.shown))?;
-        self.seed.map_or(Ok(()), |seed| write!(f, " seed {seed}"))
+        f.write_str(&name_of(&self.json()))
     }
 }
 
