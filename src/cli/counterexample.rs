@@ -11,7 +11,7 @@ use crate::machine::Machine;
 use crate::model::component::Components;
 use crate::model::record::Records;
 use crate::model::time::EventNumber;
-use crate::recording::{End, Ending, Input, Mark};
+use crate::recording::{End, Ending, Input, Mark, Recording};
 use crate::scenario::{Ended, Options, Scenario};
 
 /// What the machine says where an exploration has found something: it knows more of it than a state that was looked at.
@@ -21,37 +21,32 @@ pub struct Told {
     /// Who waits for whom, where nothing can move.
     pub chain: Vec<String>,
     /// What the tables decided of the block of which a rule is broken.
-    pub blame: Vec<String>,
+    pub blame: Option<Vec<String>>,
 }
 
 impl Told {
     /// What there is to tell beside the text.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
-        self.chain.iter().chain(&self.blame).map(String::as_str)
+        self.chain.iter().chain(self.blame.iter().flatten()).map(String::as_str)
     }
 
     fn of(machine: &Machine, violation: &Violation, blame: Option<Vec<String>>) -> Self {
         let own = machine.violations().iter().find(|own| own.rule == violation.rule);
         let is_stuck = violation.rule == "deadlock";
         let chain = diagnose(machine).filter(|_| is_stuck).map(|diagnosis| diagnosis.chain());
-        Self {
-            text: own.map(|own| own.text.to_string()),
-            chain: chain.unwrap_or_default(),
-            blame: blame.unwrap_or_default(),
-        }
+        Self { text: own.map(|own| own.text.to_string()), chain: chain.unwrap_or_default(), blame }
     }
 }
 
-/// Writes the recording of a violation of `scenario`, which was named so.
+/// The recording of a violation of `scenario`, which was named so, and what there is to tell of it.
 ///
 /// # Errors
-/// If it cannot be written, or something that is no recording is there.
-pub fn write(
-    path: &Path,
+/// If it cannot be made.
+pub fn of(
     (scenario, name, options): (&Scenario, &str, &Options),
     names: &Components,
     violation: &Violation,
-) -> Result<Told, Trouble> {
+) -> Result<(Told, Recording), Trouble> {
     let lines = violation.choices.iter().map(|choice| choice.text(names).to_string());
     let inputs: Vec<(EventNumber, Input)> = (0..).zip(lines.map(Input::Choose)).collect();
     let steps = inputs.len();
@@ -62,26 +57,25 @@ pub fn write(
     for _ in 0..steps {
         machine.step(&mut Records::silent());
     }
-    let blame = blame_run(&begun, &machine, &scenario.all_tables(&options)?);
+    let tables = scenario.all_tables(&options).unwrap_or_default();
+    let blame = blame_run(&begun, &machine, &tables);
     let told = Told::of(&machine, violation, blame);
     let how = if violation.rule == "deadlock" { Ending::Deadlock } else { Ending::Violation };
     let found = Some(format!("{}: {}", violation.rule, told.text.as_ref().unwrap_or(&violation.text)));
     recording.end = Some(End { mark: Mark::of(&machine), how, found });
-    recording.write(path)?;
-    Ok(told)
+    Ok((told, recording))
 }
 
-/// Writes the recording of a scenario, which was named so, run until a rule breaks or nothing can move. `failed` is what it comes to if
+/// The recording of a scenario, which was named so, run until a rule breaks or nothing can move, and what there is to tell of it. `failed` is what it comes to if
 /// no rule breaks: an expectation that does not hold, at which it ends.
 ///
 /// # Errors
-/// If it cannot be written, or something that is no recording is there.
-pub fn write_run(
-    path: &Path,
+/// If it cannot be made.
+pub fn of_run(
     scenario: &Scenario,
     (name, options): (&str, &Options),
     failed: Option<&str>,
-) -> Result<Told, Trouble> {
+) -> Result<(Told, Recording), Trouble> {
     let mut recording = scenario.recording(name, options)?;
     let prepared = scenario.prepare(options)?;
     let begun = prepared.machine.clone();
@@ -100,11 +94,10 @@ pub fn write_run(
         }
     };
     recording.end = Some(End { mark: Mark::of(runner.machine()), how, found: failed.map(str::to_owned) });
-    recording.write(path)?;
     let machine = runner.machine();
     let chain = diagnose(machine).filter(|_| how == Ending::Deadlock).map(|diagnosis| diagnosis.chain());
-    let blame = blame_run(&begun, machine, &scenario.all_tables(options)?);
-    Ok(Told { text: None, chain: chain.unwrap_or_default(), blame: blame.unwrap_or_default() })
+    let blame = blame_run(&begun, machine, &scenario.all_tables(options).unwrap_or_default());
+    Ok((Told { text: None, chain: chain.unwrap_or_default(), blame }, recording))
 }
 
 /// The file for a violation of a scenario if the user names none: in the current folder, by scenario, what was tried with it, and rule.

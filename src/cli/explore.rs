@@ -27,6 +27,7 @@ use crate::machine::Machine;
 use crate::model::text::plural;
 use crate::model::threads;
 use crate::model::units::Size;
+use crate::recording::Recording;
 use crate::report::number::{counted, grouped};
 use crate::scenario::{Options, Scenario};
 
@@ -267,8 +268,7 @@ impl Explore {
                 Some(given) => counterexample::another_path(given, violation.rule),
                 None => counterexample::usual_path(&self.scenario, &self.tries, violation.rule),
             };
-            let told = written(counterexample::write(&path, what, &subject.system.names, violation));
-            Recorded { path: told.is_some().then_some(path), told: told.unwrap_or_default() }
+            Recorded::of(path, counterexample::of(what, &subject.system.names, violation))
         };
         outcome.violations.iter().enumerate().map(path).collect()
     }
@@ -390,6 +390,15 @@ fn watch(
 struct Recorded {
     path: Option<PathBuf>,
     told: Told,
+}
+
+impl Recorded {
+    /// Writes it.
+    fn of(path: PathBuf, made: Result<(Told, Recording), Trouble>) -> Self {
+        let Some((told, recording)) = written(made) else { return Self::default() };
+        let is_there = written(recording.write(&path).map_err(Trouble::from)).is_some();
+        Self { path: is_there.then_some(path), told }
+    }
 }
 
 /// What there is to tell.

@@ -53,7 +53,7 @@ events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violati
 break), expectations, failures[{message, cycle, event, line, expectation}], diagnosis (why it could not go on: verdict (deadlock, \
 lost-message, lost-wake-up, livelock, starvation, slow or unknown), event, cycle, complete, circle, transactions[], \
 waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, avoidable, others, notes[]), blame (what the tables decided of the block of which a rule is broken, the latest first, \
-with the lines of their files: lines of text), stopped_at (a record as `umscope log` prints \
+with the lines of their files: lines of text; null in runs of more than five million events), stopped_at (a record as `umscope log` prints \
 it, null where none was made; ended tells that it stopped), resources[{name, count (of components that have them), utilisation (mean, 0 to 1), busiest, busiest_at, queued_mean_cycles}] (what accesses compete for, \
 the busiest first: ports, buses and banks of memories, links, crossbars, page walkers, SIMD units; then MSHRs, which hold who waits), waits (with --waits, \
 of the accesses that did not end at once: accesses, cycles, max_cycles, sums[{for (as info latency names it), cycles, share, accesses (that waited for it), \

@@ -109,7 +109,7 @@ struct Small {
     accesses: usize,
     diagnosis: Option<Diagnosis>,
     /// What the tables decided in the small run of the block of which a rule is broken.
-    blame: Vec<String>,
+    blame: Option<Vec<String>>,
 }
 
 impl Stress {
@@ -248,7 +248,8 @@ impl Stress {
         }
         let recording = self.failure.with_extension("rec");
         let small = Scenario::load(&name)?;
-        let told = counterexample::write_run(&recording, &small, (&name, &Options::default()), None)?;
+        let (told, made) = counterexample::of_run(&small, (&name, &Options::default()), None)?;
+        made.write(&recording)?;
         let mut diagnosis = diagnose(&failure.machine);
         if let Some(found) = &mut diagnosis {
             trace(found, failure.begun.clone());
@@ -274,7 +275,7 @@ impl Stress {
                 "recording": small.map(|small| small.recording.display().to_string()),
                 "accesses": small.map(|small| small.accesses),
                 "diagnosis": small.and_then(|small| small.diagnosis.as_ref()).map(report::diagnosis::json),
-                "blame": small.map(|small| &small.blame),
+                "blame": small.and_then(|small| small.blame.as_ref()),
             })
         });
         let tables = total.coverage.tables();
@@ -337,7 +338,7 @@ impl Stress {
                     "{} instructions{of} that show it are in {file}: {}",
                     small.accesses, small.found
                 ));
-                lines.extend(small.blame.iter().cloned());
+                lines.extend(small.blame.iter().flatten().cloned());
                 lines.push(format!("umscope debug {} opens their run", small.recording.display()));
             }
             _ if total.complete && self.tries.fault.is_empty() => lines.push("nothing broke".into()),

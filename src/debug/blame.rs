@@ -16,7 +16,7 @@ use crate::model::state::Action;
 use crate::model::time::EventNumber;
 use crate::protocol::mutation::{cell_text, rule_text};
 use crate::protocol::node::Role;
-use crate::protocol::table::Table;
+use crate::protocol::table::{DirectoryRule, Table};
 
 /// Events that are looked back, at most, and decisions that are told.
 const BACK: EventNumber = 20_000;
@@ -45,8 +45,13 @@ pub fn blame_run(start: &Machine, ended: &Machine, tables: &[Source]) -> Option<
     let (mut machine, mut heard, mut records) = (start.clone(), Records::listening(), Vec::new());
     machine.run_until(event.saturating_sub(BACK));
     let mut broken = None;
-    while broken.is_none() && machine.event() <= event {
+    while broken.is_none() {
+        // Behind its last event only the end of a run is looked at.
+        let is_over = machine.event() >= event;
         let outcome = machine.step(&mut heard);
+        if is_over && outcome == StepOutcome::Ran {
+            return None;
+        }
         broken = heard.list.iter().find(|record| is_broken(record)).cloned();
         records.append(&mut heard.list);
         if outcome != StepOutcome::Ran {
@@ -121,11 +126,13 @@ fn places(
             let number = rule(before, record, grant)?;
             let (own, theirs) = (table.directory(request), file.table().directory(request));
             let rule = own.get(number)?;
-            // Of those before it some may have been taken out.
-            let gone = theirs.len().saturating_sub(own.len());
-            let there = theirs.iter().skip(number).take(gone + 1).position(|other| other == rule);
-            let place = file.rule(request, number + there.unwrap_or(0));
-            (place.into_iter().collect(), there.is_none().then(|| rule_text(*rule)))
+            let (there, is_same) = origin(own, theirs, number);
+            let Some(place) = there.and_then(|there| file.rule(request, there)) else {
+                let name = request.name();
+                let added = format!("[directory] {name} {} (added: {})", number + 1, rule_text(*rule));
+                return Some(vec![added]);
+            };
+            (vec![place], (!is_same).then(|| rule_text(*rule)))
         }
         _ => return None,
     };
@@ -133,6 +140,26 @@ fn places(
     let path = file.path();
     let told = places.into_iter().map(|place| format!("{path}:{} {}{changed}", place.line, place.text));
     Some(told.collect())
+}
+
+/// Which of the file's rules one of the machine's is, and whether it is as it was there: rules may have been taken out, changed and added.
+fn origin(own: &[DirectoryRule], theirs: &[DirectoryRule], number: usize) -> (Option<usize>, bool) {
+    let mut next = 0;
+    let same: Vec<Option<usize>> = own
+        .iter()
+        .map(|rule| {
+            let there = next + theirs.iter().skip(next).position(|other| other == rule)?;
+            next = there + 1;
+            Some(there)
+        })
+        .collect();
+    if let Some(Some(there)) = same.get(number) {
+        return (Some(*there), true);
+    }
+    let before = same.iter().enumerate().take(number).rev().find_map(|(own, there)| Some((own, (*there)?)));
+    let there = before.map_or(number, |(own, there)| there + number - own);
+    let after = same.iter().skip(number + 1).flatten().next().copied().unwrap_or(theirs.len());
+    ((there < after).then_some(there), false)
 }
 
 /// The number of the rule, from 0, by which a grant was given: what the directory has become by it stands before it, in the same event.
@@ -162,4 +189,30 @@ fn request(before: &[Record], at: ComponentId, grant: &Message) -> Option<Messag
         }
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::state::State;
+    use crate::protocol::table::{Probe, When};
+
+    #[test]
+    fn a_rule_is_found_though_others_were_taken_out_changed_and_added() {
+        let rule = |letter: char| DirectoryRule {
+            when: When::Always,
+            probe: Probe::Nobody,
+            grant: State::parse(&letter.to_string()).unwrap(),
+        };
+        let rules = |letters: &str| letters.chars().map(rule).collect::<Vec<_>>();
+        let origins = |own: &str, theirs: &str| {
+            let (own, theirs) = (rules(own), rules(theirs));
+            (0..own.len()).map(|number| origin(&own, &theirs, number)).collect::<Vec<_>>()
+        };
+        assert_eq!(origins("AXC", "ABC"), [(Some(0), true), (Some(1), false), (Some(2), true)]);
+        assert_eq!(origins("BC", "ABC"), [(Some(1), true), (Some(2), true)]);
+        assert_eq!(origins("BCX", "ABC"), [(Some(1), true), (Some(2), true), (None, false)]);
+        assert_eq!(origins("AX", "ABC"), [(Some(0), true), (Some(1), false)]);
+        assert_eq!(origins("ABCX", "ABC")[3], (None, false));
+    }
 }

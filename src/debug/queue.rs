@@ -101,6 +101,11 @@ impl Queue {
         self.collecting = Some((id, Vec::new()));
     }
 
+    /// Takes none from here on, and forgets those that it has.
+    pub fn stop_collecting(&mut self) {
+        self.collecting = None;
+    }
+
     /// The breakpoint whose commands are being typed in.
     #[must_use]
     pub fn collecting(&self) -> Option<u32> {

@@ -209,7 +209,7 @@ impl Session {
         let (mut list, mut at) = (Vec::new(), given.span().start);
         for part in given.text().split(';') {
             let line = Arguments::new(given.source().clone(), at..at + part.len());
-            command::known(line.text(), given.source(), line.span())?;
+            Self::known(&line)?;
             at += part.len() + 1;
             list.extend((!line.is_empty()).then(|| line.text().to_owned()));
         }
@@ -219,11 +219,23 @@ impl Session {
         Ok(())
     }
 
+    /// Complains of what is no command, at its first word.
+    fn known(line: &Arguments) -> Result<()> {
+        let span = line.words().first().map_or_else(|| line.span(), |word| word.span.clone());
+        command::known(line.text(), line.source(), span)
+    }
+
     fn carry_out(&mut self, line: &Line) -> Result<Effect> {
         let text = line.text();
         if self.queue.collecting().is_some() {
-            if text != "end" {
-                command::known(text, &line.source, line.span.clone())?;
+            if text != "end"
+                && let Err(error) = Self::known(&Arguments::new(line.source.clone(), line.span.clone()))
+            {
+                // The rest of a file, its end included, is left undone.
+                if line.depth > 0 {
+                    self.queue.stop_collecting();
+                }
+                return Err(error);
             }
             if let Some((id, commands)) = self.queue.gather(text)
                 && let Some(breakpoint) = self.breakpoints.get_mut(id)

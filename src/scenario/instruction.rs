@@ -139,13 +139,15 @@ fn atomic(words: &mut Words<'_>) -> Result<Operation> {
     };
     let label = words.label();
     let address = words.address()?;
+    let place = words.last.clone();
     let value = words.number(0, u64::MAX)?;
     let width = if words.at_number() { words.width()? } else { WORD };
     let Some(operand) = little_endian(value, width) else {
         return Err(words.wrong(&format!("{value} does not fit in {}", plural(width, "byte"))).into());
     };
     if !is_aligned(address, width) {
-        return Err(words.wrong(&misaligned(address, width)).into());
+        let error = words.text.error(place, misaligned(address, width));
+        return Err(Box::new(error.expected(format!("a multiple of {width}"))));
     }
     Ok(Operation::Access(atomic_of(op, address, operand, label)))
 }
@@ -292,7 +294,7 @@ mod tests {
             (
                 "atomic add 0x103e 1",
                 "an atomic of 4 bytes cannot be at 0x103e, which is no multiple of that",
-                19,
+                12,
             ),
             ("fence up", "there is no fence up", 7),
             ("barrier 3", "\"3\" is too much", 9),

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::{Explore, Recorded, opens, unbroken, watch, written};
+use super::{Explore, Recorded, opens, unbroken, watch};
 use crate::cli::arguments::Format;
 use crate::cli::counterexample;
 use crate::cli::exit::{Ended, Status, Trouble};
@@ -92,8 +92,7 @@ impl Explore {
         inputs.sort_by_key(|(event, _)| *event);
         let options = Options { inputs, checks: Some(true), ..options.clone() };
         let failed = (found.rule == EXPECTATION).then_some(found.text.as_str());
-        let told = written(counterexample::write_run(&path, scenario, (&self.scenario, &options), failed));
-        Ok(Recorded { path: told.is_some().then_some(path), told: told.unwrap_or_default() })
+        Ok(Recorded::of(path, counterexample::of_run(scenario, (&self.scenario, &options), failed)))
     }
 }
 

@@ -198,7 +198,8 @@ impl Judge<'_> {
         let scenario = place.scenario.clone().with(&[with])?;
         let path = folder.join(file_name(&changed.mutant.to_string()));
         let names = changed.on(place)?.names;
-        counterexample::write(&path, (&scenario, place.name, &Options::default()), &names, violation)?;
+        let what = (&scenario, place.name, &Options::default());
+        counterexample::of(what, &names, violation)?.1.write(&path)?;
         Ok(Some(path))
     }
 }

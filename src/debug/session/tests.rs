@@ -177,6 +177,13 @@ fn what_a_breakpoint_is_to_carry_out_is_a_command() {
         execute(&mut session, line);
     }
     assert_eq!(session.breakpoints().get(1).unwrap().commands, ["# why", "info position"]);
+    // What is wrong in a file ends what the file had begun.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("commands");
+    std::fs::write(&file, "commands 1\nifno position\nend\n").unwrap();
+    let error = session.execute(&format!("source {}", file.display()), &Interrupt::default()).unwrap_err();
+    assert_eq!(error.position(), Some((2, 1)));
+    assert!(!session.is_collecting());
 }
 
 #[test]

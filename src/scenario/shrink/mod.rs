@@ -112,23 +112,29 @@ impl Shrinker {
 
     /// Goes on with what was written out, if it still fails then, and else tells why not.
     fn go_on_with(&mut self, explicit: Draft, stop: &AtomicBool) {
-        let reason = match self.fails(&explicit, stop) {
-            Ok(true) => {
+        let reason = match self.ways(&explicit, stop) {
+            Ok(ways) if ways.contains(&self.target) => {
+                // What else fails now, such as a count of kernels, is left out later.
+                self.known.extend(ways);
                 self.best = explicit;
                 return;
             }
-            Ok(false) => "they do not fail so".to_owned(),
+            Ok(_) => "they do not fail so".to_owned(),
             Err(error) => format!("they cannot be run: {}", error.message),
         };
         self.notes.push(format!("its kernels stay: written out as programs {reason}"));
     }
 
-    /// Whether it fails in the same way.
+    fn ways(&self, draft: &Draft, stop: &AtomicBool) -> Result<Vec<Failure>> {
+        Ok(failure::failures(draft, self.trace.as_ref(), self.limit, stop)?.0)
+    }
+
+    /// Whether it fails in the same way, and in no other than it did.
     ///
     /// # Errors
     /// If it is no scenario.
     fn fails(&self, draft: &Draft, stop: &AtomicBool) -> Result<bool> {
-        let (ways, _) = failure::failures(draft, self.trace.as_ref(), self.limit, stop)?;
+        let ways = self.ways(draft, stop)?;
         Ok(ways.contains(&self.target) && ways.iter().all(|way| self.known.contains(way)))
     }
 

@@ -111,8 +111,7 @@ impl App {
             self.zoom = false;
             return;
         }
-        let block = self.frame.selection.block;
-        self.requests.push(Request::Select(Selection { block, ..Selection::default() }));
+        self.requests.push(Request::Select(Selection::default()));
     }
 
     fn scroll_overlay(&mut self, action: Action) -> bool {

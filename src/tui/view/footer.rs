@@ -84,7 +84,9 @@ fn moment(app: &App, hint: &mut impl FnMut(&str, &str)) {
 fn focused(app: &App, hint: &mut impl FnMut(&str, &str)) {
     let is_told = |binding: &Binding| plays(app) && binding.does == Do::Action(Action::Play);
     for binding in app.keymap.hints(app.focus) {
-        if !(is_predict(binding) || is_last(binding) || is_told(binding)) {
+        // Back to an effect leads only where a cause was gone to.
+        let is_vain = binding.does == Do::Action(Action::Uncause) && app.effects.is_empty();
+        if !(is_predict(binding) || is_last(binding) || is_told(binding) || is_vain) {
             hint(&binding.name, binding.hint.as_deref().unwrap_or_default());
         }
     }

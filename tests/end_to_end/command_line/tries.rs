@@ -1,6 +1,6 @@
 //! `--protocol`, `--fault` and `--mutate`, with all that runs a scenario.
 
-use super::call;
+use super::{call, document};
 
 #[test]
 fn a_fault_is_injected_into_a_run_and_recorded_with_it() {
@@ -32,6 +32,29 @@ fn a_changed_table_and_another_protocol_are_tried_where_a_scenario_is_run() {
     assert!(scales.code == Some(2) && scales.stderr.contains("both set the scale"), "{scales:?}");
     let twice = call(&["run", "umh/fig5-b1", "--protocol", "mesi", "--set", "protocol=msi"]);
     assert!(twice.code == Some(2) && twice.stderr.contains("both name a protocol"), "{twice:?}");
+}
+
+/// Random accesses show most of them: those are looked at beside the list.
+#[test]
+fn what_no_random_access_shows_of_a_fault_its_command_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let faults = document(&["list", "faults", "--format", "json"])["faults"].clone();
+    let commands: Vec<&str> =
+        faults.as_array().unwrap().iter().map(|fault| fault["shown_by"].as_str().unwrap()).collect();
+    assert!(commands.iter().all(|command| command.starts_with("umscope ")), "{commands:?}");
+    let others = commands.into_iter().filter(|command| !command.starts_with("umscope stress "));
+    let mut count = 0;
+    for command in others {
+        let mut words: Vec<&str> = command.split(' ').skip(1).collect();
+        let recording = folder.path().join("found.rec").display().to_string();
+        if words[0] == "explore" {
+            words.extend(["--record", &recording]);
+        }
+        let outcome = call(&words);
+        assert_eq!(outcome.code, Some(1), "{command}: {outcome:?}");
+        count += 1;
+    }
+    assert_eq!(count, 4);
 }
 
 #[test]

@@ -26,6 +26,9 @@ pub(super) fn lesson(session: &mut Session, arguments: &Arguments) -> Result<Vec
         };
         lines.push(format!("{verdict} {}", expectation.text));
     }
+    if lines.is_empty() {
+        lines.push("nothing is said or expected, but how it ends".to_owned());
+    }
     Ok(lines)
 }
 
