@@ -1,6 +1,7 @@
 //! What keys, clicks and pasted text ask for, and that nothing of it makes the screen panic.
 
 use super::*;
+use crate::debug::frame::selection::Selection;
 
 #[test]
 fn time_keys_are_commands_with_their_count() {
@@ -136,6 +137,14 @@ fn the_commands_of_a_breakpoint_are_asked_for_and_no_key_gets_among_them() {
     app.show(Arc::new(Sample::frame()));
     assert!(app.prompt.is_none(), "the list has ended some other way");
     assert_eq!(commands(&press(&mut app, "s")), ["step"]);
+}
+
+#[test]
+fn esc_selects_nothing_and_does_not_pin_the_block_that_is_shown() {
+    let frame = Sample::frame();
+    assert!(frame.selection.block.is_some(), "one is followed");
+    let mut app = app(frame, 80, 24);
+    assert_eq!(press(&mut app, "esc"), [Request::Select(Selection::default())]);
 }
 
 #[test]
