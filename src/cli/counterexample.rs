@@ -66,8 +66,8 @@ pub fn of(
     Ok((told, recording))
 }
 
-/// The recording of a scenario, which was named so, run until a rule breaks or nothing can move, and what there is to tell of it. `failed` is what it comes to if
-/// no rule breaks: an expectation that does not hold, at which it ends.
+/// The recording of a scenario, which was named so, run until a rule breaks or nothing can move, and what there is to tell of it.
+/// `failed` is what it comes to if no rule breaks: an expectation that does not hold, at which it ends.
 ///
 /// # Errors
 /// If it cannot be made.

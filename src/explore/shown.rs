@@ -49,7 +49,7 @@ pub fn shown_by(name: &str) -> String {
     format!("umscope {command} --fault {fault}")
 }
 
-/// Where faults that have broken nothing do, or what may be needed for that.
+/// What may be needed for faults to show that have broken nothing, and where they do.
 #[must_use]
 pub fn elsewhere(faults: &[String], needed: &str) -> String {
     let commands = faults.iter().map(|fault| shown_by(fault.split(' ').next().unwrap_or(fault)));

@@ -383,21 +383,7 @@ impl Machine {
 #[cfg(test)]
 mod array_tests {
     use super::*;
-    use crate::model::operation::Operation;
-    use crate::workload::{HOST, Operations, Program};
-
-    /// So many pages that nobody could look at each.
-    #[derive(Debug)]
-    struct Everything;
-
-    impl Program for Everything {
-        fn operation(&self, _: u64) -> Option<Operation> {
-            None
-        }
-        fn footprint(&self) -> Vec<Range> {
-            (0..1 << 18).map(|piece| Range::new(Address(piece << 31), 1 << 31)).collect()
-        }
-    }
+    use crate::machine::sample::touching_everything;
 
     #[test]
     fn the_arrays_of_a_task_are_found_without_its_pages() {
@@ -405,8 +391,7 @@ mod array_tests {
         let arrays = [run(1, 2), run(3, 1), run(1 << 30, 1 << 30), run(1 << 41, 1)];
         let shape = Shape { page: 4096, frames: 0, caches: Vec::new(), units: Vec::new() };
         let copies = Copies::new(CopyPolicy::default(), Side::default(), &arrays, Vec::new(), shape);
-        let operations = Operations::Computed(Arc::new(Everything));
-        let what = TaskKind::Program { agent: HOST.to_owned(), warp: None, operations };
-        assert_eq!(copies.arrays_of(&what), [0, 1, 2]);
+        // So many pages that nobody could look at each.
+        assert_eq!(copies.arrays_of(&touching_everything()), [0, 1, 2]);
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{Blueprint, Machine};
 use crate::config::{load_machine_with, load_protocol};
 use crate::model::access::AccessKind;
-use crate::model::address::Address;
+use crate::model::address::{Address, Range};
 use crate::model::fault::Fault;
 use crate::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
-use crate::workload::{Operations, Task, TaskKind, Workload};
+use crate::workload::{HOST, Operations, Program, Task, TaskKind, Workload};
 
 /// A bundled machine without work.
 pub(crate) fn bundled(name: &str, changes: &[&str]) -> Machine {
@@ -35,6 +35,29 @@ pub(crate) fn program(agent: &str, kind: AccessKind, addresses: &[u64]) -> Task 
     let operations = Operations::Listed(accesses.collect());
     let what = TaskKind::Program { agent: agent.to_owned(), warp: None, operations };
     Task { id: agent.into(), after: Vec::new(), delay: 0, launch: None, what }
+}
+
+/// All that a trace can name: what 65,537 scattered accesses seem to touch.
+pub(crate) fn everything() -> Vec<Range> {
+    (0..1 << 18).map(|piece| Range::new(Address(piece << 31), 1 << 31)).collect()
+}
+
+#[derive(Debug)]
+struct Everything;
+
+impl Program for Everything {
+    fn operation(&self, _: u64) -> Option<Operation> {
+        None
+    }
+    fn footprint(&self) -> Vec<Range> {
+        everything()
+    }
+}
+
+/// What the host does that touches everything.
+pub(crate) fn touching_everything() -> TaskKind {
+    let operations = Operations::Computed(Arc::new(Everything));
+    TaskKind::Program { agent: HOST.to_owned(), warp: None, operations }
 }
 
 /// A bundled machine with these tasks.

@@ -95,29 +95,14 @@ mod tests {
 
     use super::*;
     use crate::config::{load_machine_with, load_protocol};
+    use crate::machine::sample::{everything, touching_everything};
     use crate::machine::{Blueprint, FirstPass, Machine};
-    use crate::model::address::Address;
-    use crate::model::operation::Operation;
     use crate::model::page::Page;
-    use crate::workload::{HOST, Operations, Program, Task, TaskKind, Workload};
-
-    /// All that a trace can name: what 65,537 scattered accesses seem to touch.
-    #[derive(Debug)]
-    struct Everything;
-
-    impl Program for Everything {
-        fn operation(&self, _: u64) -> Option<Operation> {
-            None
-        }
-        fn footprint(&self) -> Vec<Range> {
-            (0..1 << 18).map(|piece| Range::new(Address(piece << 31), 1 << 31)).collect()
-        }
-    }
+    use crate::workload::{Task, Workload};
 
     /// Work of the host that touches everything.
     fn touching() -> Workload {
-        let operations = Operations::Computed(Arc::new(Everything));
-        let what = TaskKind::Program { agent: HOST.to_owned(), warp: None, operations };
+        let what = touching_everything();
         let task = Task { id: "everything".into(), after: Vec::new(), delay: 0, launch: None, what };
         Workload { tasks: vec![task], ..Workload::default() }
     }
@@ -159,11 +144,11 @@ mod tests {
 
     #[test]
     fn what_is_only_allocated_or_at_home_counts_too() {
-        let allocated = Workload { allocated: Everything.footprint(), ..Workload::default() };
+        let allocated = Workload { allocated: everything(), ..Workload::default() };
         let error = refused("tiny/paged-1gpu", None, allocated);
         let told = "gpu.paging.page: the work has 137438953472 pages of 4 KiB, too many to keep track of";
         assert_eq!(error.message, told);
-        let homes = Everything.footprint().into_iter().map(|range| (range, 1)).collect();
+        let homes = everything().into_iter().map(|range| (range, 1)).collect();
         let error = refused("tiny/numa-4socket", None, Workload { homes, ..Workload::default() });
         assert!(error.message.starts_with("gpu.numa.page: "), "{error}");
     }

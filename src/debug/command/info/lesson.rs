@@ -27,7 +27,7 @@ pub(super) fn lesson(session: &mut Session, arguments: &Arguments) -> Result<Vec
         lines.push(format!("{verdict} {}", expectation.text));
     }
     if lines.is_empty() {
-        lines.push("nothing is said or expected, but how it ends".to_owned());
+        lines.push("nothing has been said or asked so far".to_owned());
     }
     Ok(lines)
 }
