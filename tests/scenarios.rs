@@ -145,6 +145,7 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("m2s/n-store-shared", &[N_STORE_IN_S_ASKS]),
     ("m2s/store-first", &[Protocol("nmoesi")]),
     ("m2s/store-shared", &[Protocol("nmoesi"), ONE_LEFT_OUT]),
+    ("numa/both-full", &[Set(&["gpu.numa.l2=shared"]), Set(&["gpu.numa.sample=100000"])]),
     ("numa/both-saturated", &[Set(&["network.balancer.policy=static"]), Set(&["network.bandwidth=8 GB/s"])]),
     ("numa/bulk-invalidation", &[Set(&["gpu.numa.invalidate=false"]), Set(&["gpu.numa.l2=memory-side"])]),
     ("numa/fast-sampler", &[Text("sample=50\"", "sample=5000\""), Set(&["network.balancer.policy=static"])]),

@@ -73,6 +73,7 @@ const LESSONS: [(&str, &[&str]); 7] = [
             "stream-beside",
             "lazy-eviction",
             "local-phase",
+            "both-full",
             "pages-come",
         ],
     ),

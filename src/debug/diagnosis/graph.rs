@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use petgraph::Direction;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
@@ -36,26 +37,28 @@ impl<'a> Graph<'a> {
     /// Those that can never go on, whatever is delivered first.
     pub fn dead(&self) -> BTreeSet<Party> {
         let mut dead: BTreeSet<Party> = self.nodes.keys().copied().collect();
-        loop {
-            let alive: Vec<Party> = dead
-                .iter()
-                .copied()
-                .filter(|party| {
-                    let out = self.out(*party);
-                    let mut free = out.iter().map(|wait| !dead.contains(&wait.to));
-                    let opens = if party.needs_one() && !out.is_empty() {
-                        free.any(|free| free)
-                    } else {
-                        free.all(|free| free)
-                    };
-                    !party.is_lost() && opens
-                })
-                .collect();
-            if alive.is_empty() {
-                return dead;
+        // Of each, what it waits for that may be dead. Who can go on is looked at once, and frees those that wait for it.
+        let mut left: Vec<usize> =
+            self.graph.node_indices().map(|node| self.graph.edges(node).count()).collect();
+        let opens = |node: NodeIndex, left: usize, is_freed: bool| {
+            let party = self.graph.node_weight(node).filter(|party| !party.is_lost());
+            party.is_some_and(|party| left == 0 || is_freed && party.needs_one())
+        };
+        let ends = |node: &NodeIndex| left.get(node.index()).is_some_and(|left| opens(*node, *left, false));
+        let mut free: Vec<NodeIndex> = self.graph.node_indices().filter(ends).collect();
+        while let Some(node) = free.pop() {
+            if !self.graph.node_weight(node).is_some_and(|party| dead.remove(party)) {
+                continue;
             }
-            dead.retain(|party| !alive.contains(party));
+            for edge in self.graph.edges_directed(node, Direction::Incoming) {
+                let Some(left) = left.get_mut(edge.source().index()) else { continue };
+                *left -= 1;
+                if opens(edge.source(), *left, true) {
+                    free.push(edge.source());
+                }
+            }
         }
+        dead
     }
 
     /// The shortest circle among the dead, and how many other knots there are.
@@ -132,4 +135,56 @@ fn back<'a>(came: &BTreeMap<Party, &'a Wait>, to: Party, from: Party) -> Vec<&'a
     }
     way.reverse();
     way
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::component::ComponentId;
+
+    fn party((kind, at): (u8, u32)) -> Party {
+        match kind {
+            0 => Party::Mshrs(ComponentId(at)),
+            1 => Party::WakeUp(ComponentId(at), 0),
+            _ => Party::Warp(ComponentId(at), 0),
+        }
+    }
+
+    fn wait(from: Party, to: Party) -> Wait {
+        Wait { from, to, text: String::new(), since: 0, block: None, txn: None, event: None }
+    }
+
+    /// As it is defined: who can go on is taken out until nobody is left who can.
+    fn by_definition(edges: &[Wait]) -> BTreeSet<Party> {
+        let mut dead: BTreeSet<Party> = edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
+        loop {
+            let can_go_on = |party: &Party| {
+                let out: Vec<_> = edges.iter().filter(|edge| edge.from == *party).collect();
+                let mut is_free = out.iter().map(|edge| !dead.contains(&edge.to));
+                let opens = if party.needs_one() && !out.is_empty() {
+                    is_free.any(|free| free)
+                } else {
+                    is_free.all(|free| free)
+                };
+                opens && !party.is_lost()
+            };
+            let rest: BTreeSet<Party> = dead.iter().copied().filter(|party| !can_go_on(party)).collect();
+            if rest == dead {
+                return dead;
+            }
+            dead = rest;
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_dead_are_those_whom_nothing_can_open(
+            edges in prop::collection::vec(((0u8..4, 0u32..5), (0u8..4, 0u32..5)), 0..30),
+        ) {
+            let edges: Vec<Wait> = edges.into_iter().map(|(from, to)| wait(party(from), party(to))).collect();
+            prop_assert_eq!(Graph::new(&edges).dead(), by_definition(&edges));
+        }
+    }
 }

@@ -72,9 +72,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if let Some(knot) = &frame.deadlock {
         deadlock(canvas, end, knot);
     } else if end <= last {
-        let y = last.max(end).min(end + 1);
+        // What the levels are comes before room around the legend.
+        let has_second = is_untold && !needs_gutter && end < last;
+        let y = if has_second { last - 1 } else { last }.min(end + 1);
         legend(canvas, y);
-        if is_untold && !needs_gutter && y < last {
+        if has_second {
             canvas.text(1, y + 1, "from above: units, L1, L2, memory, links", Role::Dim);
         }
     }
