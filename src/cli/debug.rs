@@ -7,10 +7,12 @@ use clap::Args;
 use signal_hook::consts::SIGINT;
 
 use super::arguments::{Target, number};
+use super::clock::{self, Clock, Timed};
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::look::Look;
 use super::output::Output;
+use super::progress::Progress;
 use super::work::{self, Work};
 use crate::debug::command;
 use crate::debug::console::{self, Manners};
@@ -18,9 +20,11 @@ use crate::debug::frame::wish::Wish;
 use crate::debug::origin::{Origin, Recorded};
 use crate::debug::proto::{Request, border};
 use crate::debug::session::{Reload, Session};
+use crate::debug::work::Progress as Turn;
 use crate::debug::{engine, interrupt};
 use crate::diagnostic::{self, Diagnostic};
 use crate::model::time::EventNumber;
+use crate::report::number::grouped;
 use crate::tui::run::{self, End};
 use crate::tui::settings::Settings;
 
@@ -41,7 +45,8 @@ Examples:
 Keys and themes of your own: keymap.toml and themes/NAME.toml in the folder umscope of your configuration \
 folder (~/.config/umscope). NO_COLOR is honoured.
 
-Exit status: 0 when you leave; 2 wrong input; 130 interrupted by ctrl-c while the input is no terminal.")]
+Exit status: 0 when you leave; 2 wrong input; 130 interrupted: by a signal, or by ctrl-c while the input \
+is no terminal.")]
 pub struct Debug {
     #[command(flatten)]
     target: Target,
@@ -86,21 +91,33 @@ impl Debug {
         if people {
             let raised = signal_hook::flag::register(SIGINT, interrupt.flag());
             raised.map_err(|error| Trouble::Io("listen for ctrl-c", error))?;
+            Interrupt::install_for_others()?;
         } else {
             // A script that is interrupted shall not go on with its next command.
             Interrupt::install()?;
         }
-        let Opened { mut session, there, .. } = open(&self.target)?;
-        let mut output = Output::standard();
+        let opened = open(&self.target)?;
+        clock::beside(&self.target.scenario, |clock| self.converse(opened, clock, (people, &interrupt)))
+    }
+
+    /// Carries out commands until they end; with `people` there, or without.
+    fn converse(
+        &self,
+        Opened { mut session, there, .. }: Opened,
+        clock: &Clock,
+        (people, interrupt): (bool, &interrupt::Interrupt),
+    ) -> Ended {
+        let mut output = Output::new(Timed { inner: io::stdout(), clock });
         if let Some(command) = first(self.at, there) {
-            let there = session.execute(&command, &interrupt)?;
-            there.lines.iter().try_for_each(|line| output.line(line))?;
+            let lines = go(&mut session, &command, &self.target.scenario, interrupt)?;
+            lines.iter().try_for_each(|line| output.line(line))?;
         }
         let manners = Manners { prompt: people };
         let given = self.execute.join("\n");
-        let mut input: Box<dyn io::BufRead> =
+        let inner: Box<dyn io::BufRead> =
             if self.execute.is_empty() { Box::new(io::stdin().lock()) } else { Box::new(given.as_bytes()) };
-        let mistakes = console::run(&mut session, &mut input, &mut output, &interrupt, manners)
+        let mut input = Timed { inner, clock };
+        let mistakes = console::run(&mut session, &mut input, &mut output, interrupt, manners)
             .map_err(|error| Trouble::Io("go on", error))?;
         output.done()?;
         // Nobody reads what a script got wrong: its exit status must tell.
@@ -116,6 +133,41 @@ pub fn first(at: Option<u64>, there: Option<EventNumber>) -> Option<String> {
         (Some(cycle), _) => Some(format!("goto cycle {cycle}")),
         (None, Some(event)) => Some(format!("goto event {event}")),
     }
+}
+
+/// Events between two looks at the interrupt and the clock.
+const SLICE: u64 = 4096;
+
+/// Carries out the command with which a session of this name begins, and shows how far it is. What that says.
+///
+/// # Errors
+/// If it is not understood or cannot be done.
+pub fn go(
+    session: &mut Session,
+    command: &str,
+    name: &str,
+    interrupt: &interrupt::Interrupt,
+) -> diagnostic::Result<Vec<String>> {
+    let (mut progress, mut lines) = (Progress::start(), Vec::new());
+    session.submit(command);
+    loop {
+        let outcome = match session.work(SLICE) {
+            Turn::Running if interrupt.take() => session.interrupt(),
+            Turn::Running => {
+                progress.tell_share(|| (0.0, at(session, name)));
+                None
+            }
+            Turn::Done(outcome) => Some(outcome),
+            Turn::Failed(error) => return Err(error),
+            Turn::Idle => return Ok(lines),
+        };
+        lines.extend(outcome.into_iter().flat_map(|outcome| outcome.lines));
+    }
+}
+
+/// Where a session is.
+fn at(session: &Session, name: &str) -> String {
+    format!("{name}: cycle {}, event {}", grouped(session.cycle()), grouped(session.event()))
 }
 
 /// A session that has been opened.
@@ -189,7 +241,7 @@ pub fn on_screen(
     Ok(match end.map_err(|error| Trouble::Io("show the screen", error))? {
         // Its report has been printed by the thread itself.
         _ if engine.is_err() => Left::For(Status::Bug),
-        End::Signal(number) => Left::For(Status::Signal(number)),
+        End::Signal => Left::For(Status::Interrupted),
         End::Quit | End::EngineGone => Left::ByUser { is_told },
     })
 }

@@ -18,9 +18,8 @@ pub enum Status {
     Wrong,
     /// A bug of ours.
     Bug,
+    /// By ctrl-c, or a signal by which others end a process.
     Interrupted,
-    /// Ended by the signal of this number.
-    Signal(i32),
 }
 
 impl Status {
@@ -32,8 +31,6 @@ impl Status {
             Self::Wrong => 2,
             Self::Bug => 70,
             Self::Interrupted => 130,
-            // As a shell tells of it.
-            Self::Signal(number) => 128 | (number as u8 & 0x7f),
         }
     }
 }

@@ -81,7 +81,8 @@ impl Frame {
         let settings = self.look.settings()?;
         let debug::Opened { mut session, there, .. } = debug::open(&self.target)?;
         if let Some(command) = debug::first(self.at, there) {
-            session.execute(&command, &interrupt::Interrupt::default())?;
+            let name = &self.target.scenario;
+            debug::go(&mut session, &command, name, &interrupt::Interrupt::default())?;
         }
         let title = format!("{}, cycle {}", self.target.scenario, session.cycle());
         let buffer = draw(&mut session, settings, self.size);

@@ -178,7 +178,8 @@ fn workloads() -> impl Iterator<Item = (&'static Suite, &'static Workload)> {
 fn told(workload: &Workload) -> String {
     let row = workload.table.map_or_else(String::new, |row| {
         let blocks = row.blocks.map(|blocks| format!("{blocks} blocks, ")).unwrap_or_default();
-        format!(", {blocks}{} MB", row.megabytes)
+        let within = if workload.differs.is_empty() { " (within an eighth)" } else { "" };
+        format!("; the paper: {blocks}{} MB{within}", row.megabytes)
     });
     let rates = workload.rates.map_or_else(String::new, |rates| format!("; the paper: {}", rates.text()));
     let differs = if workload.differs.is_empty() { "" } else { "; differs in " };

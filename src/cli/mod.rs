@@ -5,6 +5,7 @@
 mod arguments;
 mod bug;
 mod check;
+mod clock;
 mod completions;
 mod counterexample;
 mod debug;
@@ -71,7 +72,7 @@ use exit::Ended;
         "  1    an expectation, a check or a digest failed, there was a deadlock, or runs differ\n",
         "  2    the input or the arguments are wrong\n",
         "  70   a bug in umscope itself\n",
-        "  130  interrupted"
+        "  130  interrupted: by ctrl-c, SIGTERM or SIGHUP"
     ),
     max_term_width = 100,
     args_conflicts_with_subcommands = true
@@ -111,6 +112,7 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     bug::install();
+    interrupt::let_large_files_fail();
     bug::guarded(|| {
         let cli = match Cli::try_parse() {
             Ok(cli) => cli,

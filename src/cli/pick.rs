@@ -15,7 +15,7 @@ pub fn carry_out(look: &Look) -> Ended {
     loop {
         match picker::pick(&mut picker, &settings).map_err(|error| Trouble::Io("show the screen", error))? {
             Picked::Left => return Ok(Status::Held),
-            Picked::Signal(number) => return Ok(Status::Signal(number)),
+            Picked::Signal => return Ok(Status::Interrupted),
             Picked::Open(scenario) => {
                 let changes = Changes::default();
                 let target = Target { scenario, machine: None, trace_format: None, changes };

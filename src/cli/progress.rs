@@ -24,7 +24,7 @@ pub struct Progress {
     shown: bool,
 }
 
-/// A time to come, in few digits.
+/// A time, in few digits.
 fn about(seconds: f64) -> String {
     let seconds = seconds.max(0.0).round() as u64;
     match seconds {
@@ -49,7 +49,7 @@ impl Progress {
         self.show(|_| text());
     }
 
-    /// The same, of work of which a share from 0 to 1 is done: also how long it goes on.
+    /// The same, of work of which a share from 0 to 1 is done: also how long it goes on, or has gone on while that is a guess.
     pub fn tell_share(&mut self, told: impl FnOnce() -> (f64, String)) {
         self.show(|progress| {
             let (share, text) = told();
@@ -74,11 +74,12 @@ impl Progress {
         self.shown = true;
     }
 
-    /// How long work goes on of which a share from 0 to 1 is done, in words behind a comma; nothing while that is a guess.
+    /// How long work goes on of which a share from 0 to 1 is done, in words behind a comma; while that is a guess, how long it has
+    /// gone on, so that something moves.
     fn left(&self, share: f64) -> String {
         let spent = self.begun.elapsed().as_secs_f64();
         if share < 0.01 || spent < 2.0 {
-            String::new()
+            format!(", {} so far", about(spent))
         } else {
             format!(", {} left", about(spent / share - spent))
         }
@@ -104,7 +105,7 @@ mod tests {
     use super::about;
 
     #[test]
-    fn a_time_to_come_is_told_in_few_digits() {
+    fn a_time_is_told_in_few_digits() {
         let told = [-1.0, 0.4, 119.0, 120.0, 3599.0, 7200.0].map(about);
         assert_eq!(told, ["0 s", "0 s", "119 s", "2 min", "60 min", "2 h"]);
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::exit::Trouble;
 use super::work::Work;
-use crate::diagnostic::{cannot, create_alone};
+use crate::diagnostic::{Named, cannot, create_alone};
 use crate::machine::Machine;
 use crate::recording::{End, Ending, Mark, Marker, Writer};
 use crate::scenario::{Ended, Report};
@@ -14,7 +14,7 @@ use crate::scenario::{Ended, Report};
 /// A recording that grows with its run. Whatever ends the run, what has been written is good.
 #[derive(Debug)]
 pub struct Recorder {
-    writer: Writer<BufWriter<File>>,
+    writer: Writer<BufWriter<Named<File>>>,
     marker: Marker,
 }
 
@@ -25,12 +25,11 @@ impl Recorder {
     /// If it cannot be written.
     pub fn begin(path: &Path, work: &Work) -> Result<Self, Trouble> {
         let recording = work.scenario.recording(&work.name, &work.options)?;
-        let begin = || {
-            let mut writer = Writer::begin(BufWriter::new(create_alone(path)?), &recording.origin)?;
-            recording.inputs.iter().try_for_each(|(event, input)| writer.input(*event, input))?;
-            Ok(writer)
-        };
-        let writer = begin().map_err(|error: io::Error| cannot(path, &error))?;
+        let file = create_alone(path).map_err(|error| cannot(path, &error))?;
+        let sink = BufWriter::new(Named::new(file, path));
+        let mut writer = Writer::begin(sink, &recording.origin).map_err(failed)?;
+        let mut inputs = recording.inputs.iter();
+        inputs.try_for_each(|(event, input)| writer.input(*event, input)).map_err(failed)?;
         Ok(Self { writer, marker: Marker::default() })
     }
 

@@ -104,7 +104,7 @@ sector, of caches that keep lines and take sectors)
 false_positive_rate (of looks for lines that the CPU never had) flushes inserted (lines) moved (fingerprints, to make room)
   read_only.*   faults.cores faults.gpus faults.STAGE (as of paging.*) changed (pages that may be written now) gave_up (1: no page is taken for \
 read-only any more)
-  tags.*   hit cold_miss conflict_miss merge arrival replay replays_missed relay both write_back full (found no room) too_old (came without a write that went past them, and were fetched again) first_hits \
+  tags.*   hit cold_miss conflict_miss merge arrival replay replays_missed (missed again; others hit then, or are relayed) relay both write_back full (found no room) too_old (came without a write that went past them, and were fetched again) first_hits \
 hit_rate (of first look-ups) pending_high_water scoreboard_high_water
   copies.to_gpu.*, copies.to_host.*   transfers pages bytes cycles (that tasks waited) redundant (pages not used where \
 they came, or come back unchanged)

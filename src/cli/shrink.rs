@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::arguments::Target;
+use super::clock::{self, Clock};
 use super::destination::{self, Destination};
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::outputs::{Outputs, Replaces};
-use super::progress::Progress;
 use super::work::Work;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::model::text::plural;
 use crate::report::number::grouped;
 use crate::scenario::shrink::{Extent, Shrinker};
@@ -51,35 +51,13 @@ impl Shrink {
         Outputs::default().with("--output", output, Replaces::Anything).check(|| work.reads())?;
         let mut output = Destination::open(self.output.as_deref())?;
         interrupt.heed();
-        let stop = interrupt.flag();
-        let Some(mut shrinker) = Shrinker::new(&work.scenario, &work.options, stop)? else {
+        let shrunk = clock::beside(&work.name, |clock| shrink(&work, clock, &interrupt))?;
+        let Some((shrinker, before)) = shrunk else {
             if interrupt.is_raised() {
                 return Ok(Status::Interrupted);
             }
-            let end = work.recording.as_ref().and_then(|recording| recording.end.as_ref());
-            let error = Diagnostic::new(match end.and_then(|end| end.found.as_ref()) {
-                // Of what never ends there is no run that fails.
-                Some(found) => format!(
-                    "{} does not fail by itself: what was found is how it may go on ({found})",
-                    work.name
-                ),
-                None => format!("{} does not fail: there is nothing to shrink", work.name),
-            });
-            return Err(error.expected("a failed check or expectation, or a deadlock").into());
+            return Err(does_not_fail(&work).into());
         };
-        let before = shrinker.extent();
-        let mut progress = Progress::start();
-        while !interrupt.is_raised() && !shrinker.advance(stop) {
-            progress.tell(|| {
-                format!(
-                    "{}: {} tried, {} left",
-                    work.name,
-                    grouped(shrinker.tried()),
-                    size(shrinker.extent())
-                )
-            });
-        }
-        progress.clear();
         let mut best = shrinker.best(&work.name);
         if let Some(path) = &self.output {
             best.put_at(path);
@@ -99,6 +77,30 @@ impl Shrink {
         ));
         Ok(if interrupt.is_raised() { Status::Interrupted } else { Status::Held })
     }
+}
+
+/// Leaves out what can be left out, until an interrupt; and how large it was. Nothing if it does not fail.
+fn shrink(work: &Work, clock: &Clock, interrupt: &Interrupt) -> Result<Option<(Shrinker, Extent)>> {
+    let stop = interrupt.flag();
+    clock.say("first run");
+    let Some(mut shrinker) = Shrinker::new(&work.scenario, &work.options, stop)? else { return Ok(None) };
+    let before = shrinker.extent();
+    while !interrupt.is_raised() && !shrinker.advance(stop) {
+        clock.say(format!("{} tried, {} left", grouped(shrinker.tried()), size(shrinker.extent())));
+    }
+    Ok(Some((shrinker, before)))
+}
+
+fn does_not_fail(work: &Work) -> Diagnostic {
+    let end = work.recording.as_ref().and_then(|recording| recording.end.as_ref());
+    let error = Diagnostic::new(match end.and_then(|end| end.found.as_ref()) {
+        // Of what never ends there is no run that fails.
+        Some(found) => {
+            format!("{} does not fail by itself: what was found is how it may go on ({found})", work.name)
+        }
+        None => format!("{} does not fail: there is nothing to shrink", work.name),
+    });
+    error.expected("a failed check or expectation, or a deadlock")
 }
 
 fn size(extent: Extent) -> String {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::config::{self, Kind};
-use crate::diagnostic::{Diagnostic, Result, TEXT_LIMIT, nearest, read_text};
+use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, nearest, read_text};
 
 /// Folders within folders that are looked into.
 const DEEPEST: usize = 32;
@@ -19,18 +19,36 @@ pub struct Found {
     pub trouble: Option<Box<Diagnostic>>,
 }
 
+impl Found {
+    fn by_name(path: String) -> Self {
+        Self { path, trouble: None }
+    }
+
+    /// A file that nobody has named: it may have a name that is no text.
+    fn file(path: &Path) -> Self {
+        let shown = path.display().to_string();
+        let trouble = path.to_str().is_none().then(|| {
+            let message = "the path of this file is not UTF-8, so that it cannot be named";
+            Box::new(
+                Diagnostic::new(message).of(&Source::new(shown.as_str(), "")).expected("a path in UTF-8"),
+            )
+        });
+        Self { path: shown, trouble }
+    }
+}
+
 /// The scenarios that `names` mean, in order, each once. Without names, all bundled ones. A name that means nothing, and
 /// a folder that holds no scenario or cannot be read, stand in the list with what is wrong.
 #[must_use]
 pub fn find(names: &[String]) -> Vec<Found> {
     if names.is_empty() {
         let bundled = config::list(Kind::Scenario).into_iter();
-        return bundled.map(|entry| Found { path: entry.name, trouble: None }).collect();
+        return bundled.map(|entry| Found::by_name(entry.name)).collect();
     }
     let mut found: Vec<Found> = Vec::new();
     for name in names {
         let more = match meant(name) {
-            Ok(paths) => paths.into_iter().map(|path| Found { path, trouble: None }).collect(),
+            Ok(found) => found,
             Err(trouble) => vec![Found { path: name.clone(), trouble: Some(trouble) }],
         };
         for one in more {
@@ -43,22 +61,23 @@ pub fn find(names: &[String]) -> Vec<Found> {
 }
 
 /// What one name means.
-fn meant(name: &String) -> Result<Vec<String>> {
+fn meant(name: &str) -> Result<Vec<Found>> {
     let path = Path::new(name);
     if path.is_dir() {
         return folder(path);
     }
+    let itself = || vec![Found::by_name(name.to_owned())];
     if path.exists() {
-        return Ok(vec![name.clone()]);
+        return Ok(itself());
     }
     // A folder before a scenario elsewhere whose last name it is.
     let prefix = format!("{}/", name.trim_start_matches("scenarios/").trim_end_matches('/'));
     let bundled = config::list(Kind::Scenario).into_iter().map(|entry| entry.name);
-    let inside: Vec<_> = bundled.filter(|bundled| bundled.starts_with(&prefix)).collect();
+    let inside: Vec<_> = bundled.filter(|bundled| bundled.starts_with(&prefix)).map(Found::by_name).collect();
     if !inside.is_empty() {
         return Ok(inside);
     }
-    if config::find(Kind::Scenario, name, None).is_ok() { Ok(vec![name.clone()]) } else { Err(unknown(name)) }
+    if config::find(Kind::Scenario, name, None).is_ok() { Ok(itself()) } else { Err(unknown(name)) }
 }
 
 fn unknown(name: &str) -> Box<Diagnostic> {
@@ -79,13 +98,13 @@ fn unknown(name: &str) -> Box<Diagnostic> {
 }
 
 /// The scenarios in a folder and the folders in it, in the order of their paths.
-fn folder(path: &Path) -> Result<Vec<String>> {
+fn folder(path: &Path) -> Result<Vec<Found>> {
     let mut files = Vec::new();
     let mut left = MOST;
     collect(path, 0, &mut left, &mut files)?;
     files.sort();
     let scenarios = files.iter().filter(|file| may_be_scenario(file));
-    let scenarios: Vec<_> = scenarios.map(|file| file.display().to_string()).collect();
+    let scenarios: Vec<_> = scenarios.map(|file| Found::file(file)).collect();
     if scenarios.is_empty() {
         let empty = Diagnostic::new(format!("there is no scenario in {}", path.display()));
         return Err(empty.expected("files that end in .toml and describe a scenario").into());
@@ -141,6 +160,21 @@ mod tests {
         let path = folder.path().display().to_string();
         let found: Vec<_> = find(&[path.clone(), path.clone()]).into_iter().map(|found| found.path).collect();
         assert_eq!(found, ["a", "b/scenario", "empty"].map(|name| format!("{path}/{name}.toml")));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_whose_name_is_no_text_is_told_as_that() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let name = std::ffi::OsStr::from_bytes(b"b\xff.toml");
+        fs::write(folder.path().join(name), "machine = 'tiny/umh-1gpu'\n").unwrap();
+        fs::write(folder.path().join("a.toml"), "machine = 'tiny/umh-1gpu'\n").unwrap();
+        let found = find(&[folder.path().display().to_string()]);
+        let [sound, unnamed] = found.as_slice() else { panic!("{found:?}") };
+        assert!(sound.trouble.is_none() && sound.path.ends_with("/a.toml"), "{sound:?}");
+        let told = unnamed.trouble.as_ref().unwrap().to_string();
+        assert!(told.contains("/b\u{fffd}.toml: the path of this file is not UTF-8"), "{told}");
     }
 
     #[test]

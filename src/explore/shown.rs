@@ -18,6 +18,8 @@ fn ground(name: &str) -> Option<Ground> {
         "unfair-arbiter" => Ground::Other("explore explore/three-l1 --fair"),
         "no-launch-flush" => Ground::Other("run umh/next-kernel"),
         "keep-overtaken" => Ground::Other("explore explore/selective"),
+        "keep-host-lines" => Ground::Other("explore explore/selective-host"),
+        "trust-filter" => Ground::Other("explore explore/selective-lines"),
         "cold-write-only-here" => Ground::Other("explore explore/replaced-rows --hold 1"),
         "drop-replay" | "lose-page" => Ground::Stress("tiny/paged-1gpu"),
         "forget-newer" | "peer-grants-exclusive" | "ack-before-data" | "no-supply" => {

@@ -1,41 +1,81 @@
 //! Why a query over records can mean nothing on a machine: it has no part that makes such records, or what is compared never gets
 //! there.
 
+mod states;
+#[cfg(test)]
+mod tests;
+
 use super::Filter;
 use super::clause::{Clause, Meaning, Operand, Shared};
 use super::number::{Comparison, Interval};
 use super::operand::Named;
 use super::tree::Tree;
-use crate::config::machine::{GpuHome, GpuSpec, MachineSpec, Organisation};
+use crate::config::machine::{CopyMode, GpuHome, GpuSpec, MachineSpec, Organisation, Topology};
 use crate::machine::Machine;
-use crate::model::component::{ComponentKind, Components};
+use crate::model::component::{Component, ComponentId, ComponentKind, Components};
 use crate::model::inspect::Inspect;
 use crate::model::record::{FieldInfo, FieldType, KindInfo};
 
 /// A machine as far as it decides which records there can be.
 #[derive(Clone, Copy, Debug)]
 pub struct Possible<'a> {
+    machine: &'a Machine,
     spec: &'a MachineSpec,
     components: &'a Components,
     /// Whether some memory controller chooses among what waits, and tells of it.
     has_queues: bool,
 }
 
-/// The kind of record that was named before.
-type Scope = Option<&'static KindInfo>;
+/// What else must hold of the records that a part of a filter is about.
+#[derive(Debug, Default)]
+struct Scope<'t> {
+    /// The kind that was named.
+    kind: Option<&'static KindInfo>,
+    /// Tests beside it.
+    beside: Vec<&'t Clause>,
+}
+
+impl<'t> Scope<'t> {
+    /// The same within parts that must all hold.
+    fn within(&self, parts: &'t [Tree<Clause>]) -> Self {
+        let test = |part: &'t Tree<Clause>| if let Tree::Test(test) = part { Some(test) } else { None };
+        Self {
+            kind: parts.iter().find_map(kind).or(self.kind),
+            beside: self.beside.iter().copied().chain(parts.iter().filter_map(test)).collect(),
+        }
+    }
+
+    /// Whether something is said of where they happen.
+    fn is_placed(&self) -> bool {
+        let is_place = |test: &&Clause| matches!(test, Clause::At(..) | Clause::Number(Shared::Gpu, ..));
+        self.beside.iter().any(is_place)
+    }
+
+    /// Whether they may happen at a component.
+    fn admits(&self, id: ComponentId, components: &Components) -> bool {
+        self.beside.iter().all(|test| match test {
+            Clause::At(how, named) => how.holds_for(named.contains(id, components)),
+            Clause::Number(Shared::Gpu, how, with) => {
+                let gpu = components.get(id).and_then(Component::gpu).map(u64::from);
+                gpu.is_some_and(|gpu| how.holds(gpu, with.from, with.to))
+            }
+            _ => true,
+        })
+    }
+}
 
 impl<'a> Possible<'a> {
     #[must_use]
     pub fn on(machine: &'a Machine) -> Self {
         let components = machine.components();
         let has_queues = components.iter().any(|(id, _)| machine.memory(id).is_some());
-        Self { spec: machine.spec(), components, has_queues }
+        Self { machine, spec: machine.spec(), components, has_queues }
     }
 
     /// Why no record of this machine can be meant by a filter; nothing if one may.
     #[must_use]
     pub fn lacks(&self, filter: &Filter) -> Option<String> {
-        self.tree(&filter.tree, None)
+        self.tree(&filter.tree, &Scope::default())
     }
 
     /// What speaks against one: that it lacks something, or that an address stands where a page's number is meant.
@@ -44,13 +84,13 @@ impl<'a> Possible<'a> {
         self.lacks(filter).or_else(|| page(&filter.tree))
     }
 
-    fn tree(&self, tree: &Tree<Clause>, scope: Scope) -> Option<String> {
+    fn tree<'t>(&self, tree: &'t Tree<Clause>, scope: &Scope<'t>) -> Option<String> {
         match tree {
             Tree::Test(clause) => self.clause(clause, scope),
             Tree::Not(_) => None,
             Tree::All(parts) => {
-                let scope = parts.iter().find_map(kind).or(scope);
-                parts.iter().find_map(|part| self.tree(part, scope))
+                let scope = scope.within(parts);
+                parts.iter().find_map(|part| self.tree(part, &scope))
             }
             Tree::Any(parts) => {
                 let mut reasons = parts.iter().map(|part| self.tree(part, scope));
@@ -60,9 +100,16 @@ impl<'a> Possible<'a> {
         }
     }
 
-    fn clause(&self, clause: &Clause, scope: Scope) -> Option<String> {
-        match (clause, scope) {
+    fn clause(&self, clause: &Clause, scope: &Scope<'_>) -> Option<String> {
+        match (clause, scope.kind) {
             (Clause::Kind(kind), _) => self.part(kind.name).map(str::to_owned),
+            (Clause::Field { name, comparison: Comparison::Is, values }, Some(kind))
+                if values.iter().all(is_named) =>
+            {
+                let mut reasons = values.iter().map(|value| self.value((kind.name, *name), value, scope));
+                let first = reasons.next()??;
+                reasons.all(|reason| reason.is_some()).then_some(first)
+            }
             (Clause::Field { name, comparison, values }, Some(kind)) => {
                 let is_flag = |field: &FieldInfo| field.name == *name && field.is == FieldType::Flag;
                 let flag = kind.fields.iter().any(is_flag).then_some((0, 1));
@@ -88,6 +135,9 @@ impl<'a> Possible<'a> {
         let gpu = self.spec.gpu.as_ref();
         let has = |part: fn(&GpuSpec) -> bool| gpu.is_some_and(part);
         let (is_there, what) = match kind {
+            "hop" => {
+                (self.spec.network.topology == Topology::Switch, "there is no switch (network.topology)")
+            }
             "lane-reversal" | "lane-sample" | "saturation" => {
                 (self.spec.network.balancer.is_some(), "no balancer watches the links (network.balancer)")
             }
@@ -127,6 +177,40 @@ impl<'a> Possible<'a> {
         (!is_there).then_some(what)
     }
 
+    /// Why a field of a kind of record never has a value that is a word or a state.
+    fn value(&self, field: (&str, &str), value: &Operand, scope: &Scope<'_>) -> Option<String> {
+        match value.meanings.as_slice() {
+            [Meaning::Word(word)] => self.word(field, word).map(str::to_owned),
+            [Meaning::State(state)] => self.state(field, *state, scope),
+            _ => None,
+        }
+    }
+
+    /// What the machine does not have without which a field of a kind of record is never this word.
+    fn word(&self, (kind, field): (&str, &str), word: &str) -> Option<&'static str> {
+        let gpu = self.spec.gpu.as_ref()?;
+        let (paging, has_copies) = (gpu.paging.as_ref(), gpu.copies.is_some());
+        let (is_there, what) = match (kind, field, word) {
+            ("page-move", "change", "redundant") => (has_copies, "no data are copied in bulk (gpu.copies)"),
+            ("page-move", "change", "copied") => (
+                has_copies || paging.is_some_and(|paging| paging.copy != CopyMode::OnDemand),
+                "no pages are copied before the work begins (gpu.paging.copy)",
+            ),
+            ("page-move", "change", "copied-back") if !has_copies => (
+                paging.is_some_and(|paging| paging.copy_back),
+                "no pages are copied back after the work (gpu.paging.copy_back)",
+            ),
+            (
+                "page-move",
+                "change",
+                "demanded" | "prefetched" | "evicted" | "taken-back" | "copied-back" | "wasted" | "thrash"
+                | "unused",
+            ) => (!has_copies, "only bulk copies move pages (gpu.copies)"),
+            _ => return None,
+        };
+        (!is_there).then_some(what)
+    }
+
     /// From where to where a field of a kind of record goes, if the machine bounds it.
     fn bounds(&self, kind: &str, field: &str) -> Option<(u64, u64)> {
         let gpu = self.spec.gpu.as_ref()?;
@@ -154,6 +238,9 @@ impl<'a> Possible<'a> {
         if kind == "mshr" {
             return self.tag_entries(named);
         }
+        if is_of_states(kind) {
+            return self.stateless(named);
+        }
         let places = places(kind)?;
         let is_meant = |place: &ComponentKind| {
             self.components
@@ -165,19 +252,6 @@ impl<'a> Possible<'a> {
         }
         let (_, there) = self.components.iter().find(|(_, part)| places.contains(&part.kind))?;
         Some(format!("{kind} records are of {} and its like", there.path))
-    }
-}
-
-impl Possible<'_> {
-    /// That what is meant has its misses in a tag miss handler, which tells of them otherwise.
-    fn tag_entries(&self, named: &Named) -> Option<String> {
-        self.spec.gpu.as_ref()?.tags.as_ref()?;
-        let mut meant =
-            self.components.iter().filter(|(id, _)| named.contains(*id, self.components)).peekable();
-        let (_, first) = meant.peek()?;
-        let path = first.path.clone();
-        let is_memory = meant.all(|(_, part)| part.kind == ComponentKind::Memory);
-        is_memory.then(|| format!("tag records tell of the entries of {path} and its like"))
     }
 }
 
@@ -206,11 +280,16 @@ fn is_partitioned(gpu: &GpuSpec) -> bool {
     gpu.numa.as_ref().is_some_and(|numa| numa.organisation == Organisation::Partitioned)
 }
 
-fn kind(tree: &Tree<Clause>) -> Scope {
+fn kind(tree: &Tree<Clause>) -> Option<&'static KindInfo> {
     match tree {
         Tree::Test(Clause::Kind(kind)) => Some(kind),
         _ => None,
     }
+}
+
+/// Whether a value means one word or state, and nothing else.
+fn is_named(value: &Operand) -> bool {
+    matches!(value.meanings.as_slice(), [Meaning::Word(_) | Meaning::State(_)])
 }
 
 /// Whether some number from `least` to `most` compares so with a value.
@@ -229,12 +308,17 @@ fn reaches(value: &Operand, how: Comparison, least: u64, most: u64) -> bool {
 /// Where records of a kind happen, if that is at components of a few kinds only.
 fn places(kind: &str) -> Option<&'static [ComponentKind]> {
     Some(match kind {
-        "lane-reversal" | "lane-sample" | "saturation" => &[ComponentKind::Link],
+        "hop" | "lane-reversal" | "lane-sample" | "saturation" => &[ComponentKind::Link],
         "way-repartition" => &[ComponentKind::L1, ComponentKind::L2],
         "way-sample" => &[ComponentKind::L2],
         "remote-directory" | "nack" | "tag" => &[ComponentKind::Memory],
         _ => return None,
     })
+}
+
+/// Whether records of a kind tell the state of a block.
+fn is_of_states(kind: &str) -> bool {
+    matches!(kind, "transition" | "hit" | "evict")
 }
 
 fn is_off_links(kind: &str) -> bool {
@@ -268,65 +352,4 @@ fn is_about_no_data(kind: &str) -> bool {
             | "kernel"
             | "speculation"
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::machine::sample::bundled;
-    use crate::query::{Context, Text};
-
-    fn why(machine: &Machine, query: &str) -> Option<String> {
-        let context = Context::of(machine);
-        let filter = Filter::compile(&Text::new("test", query), &context);
-        Possible::on(machine).doubt(&filter.unwrap_or_else(|error| panic!("{query}: {error}")))
-    }
-
-    #[test]
-    fn what_never_happens_is_told_with_its_reason() {
-        let set = [
-            "gpu.numa.l2=partitioned",
-            "gpu.l2.ways=4",
-            "network.balancer.policy=dynamic",
-            "network.lanes=8",
-        ];
-        let machine = bundled("tiny/numa-2socket", &set);
-        for (query, wanted) in [
-            ("way-repartition remote > 300", "remote is 1 to 3 in way-repartition records"),
-            ("way-repartition remote 4", "remote is 1 to 3"),
-            ("way-repartition local < 1", "local is 1 to 3"),
-            ("lane-reversal out-lanes > 15", "out-lanes is 1 to 15"),
-            ("saturation use > 100", "use is 0 to 100"),
-            ("saturation saturated 2", "saturated is 0 to 1"),
-            ("remote-miss home 2", "home is 0 to 1"),
-            ("way-repartition at link.*", "way-repartition records are of gpu0.cu0.l1 and its like"),
-            ("way-repartition link link.*", "way-repartition records are about no link"),
-            ("lane-sample block 0x1000", "lane-sample records are about no block"),
-            ("tag or way-sample step keep remote 9", "no memory has its tags in DRAM"),
-            ("dram tags", "no memory has a controller with a queue"),
-            ("transition page 0x3000", "the page of address 0x3000 is page 0x3"),
-            ("transition page 0x2000..0x4fff", "the page of address 0x2000 is page 0x2"),
-        ] {
-            let told = why(&machine, query).unwrap_or_else(|| panic!("{query} is said to be possible"));
-            assert!(told.contains(wanted), "{query}: {told}");
-        }
-        for query in [
-            "way-repartition remote 3",
-            "way-repartition remote >= 3 or tag",
-            "way-repartition remote is not 1",
-            "way-repartition at gpu1",
-            "lane-reversal at link.* out-lanes 15",
-            "saturation saturated",
-            "not tag",
-            "transition link link.* or message link link.*",
-            "transition page 0x3",
-            "transition page 0x3..0x8",
-        ] {
-            assert_eq!(why(&machine, query), None, "{query}");
-        }
-        let tagged = bundled("tiny/scalegpu", &[]);
-        assert_eq!(why(&tagged, "dram tags or mshr at gpu0.l2.0"), None);
-        let told = why(&tagged, "mshr at gpu0.memory.0").unwrap_or_default();
-        assert!(told.contains("tag records tell of the entries of gpu0.memory.0"), "{told}");
-    }
 }

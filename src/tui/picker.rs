@@ -64,8 +64,8 @@ pub enum Picked {
     /// The scenario of this name.
     Open(String),
     Left,
-    /// A signal of this number came.
-    Signal(i32),
+    /// A signal came.
+    Signal,
 }
 
 /// Lets the user pick.
@@ -84,7 +84,7 @@ pub fn pick(picker: &mut Picker, settings: &Settings) -> io::Result<Picked> {
         })?;
         while !event::poll(Duration::from_millis(50))? {
             match screen.signal() {
-                Some(Signal::End(number)) => return Ok(Picked::Signal(number)),
+                Some(Signal::End) => return Ok(Picked::Signal),
                 Some(Signal::Stop) => screen.suspend()?,
                 Some(Signal::Resumed) => screen.resume()?,
                 None => continue,

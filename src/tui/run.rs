@@ -18,8 +18,8 @@ use super::terminal::{Screen, Signal};
 pub enum End {
     /// The user left.
     Quit,
-    /// A signal of this number ended it.
-    Signal(i32),
+    /// A signal ended it.
+    Signal,
     /// The engine ended by itself, which it never should.
     EngineGone,
 }
@@ -75,10 +75,10 @@ impl Session<'_> {
 
     fn signals(&mut self, screen: &mut Screen) -> io::Result<Option<End>> {
         match screen.signal() {
-            Some(Signal::End(number)) => {
+            Some(Signal::End) => {
                 self.client.send(Request::Interrupt);
                 self.client.send(Request::Quit);
-                return Ok(Some(End::Signal(number)));
+                return Ok(Some(End::Signal));
             }
             Some(Signal::Stop) => self.app.suspend = true,
             Some(Signal::Resumed) => {

@@ -18,12 +18,15 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::{Rect, Size};
 use ratatui::{Frame, Terminal};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
-use signal_hook::low_level;
+use signal_hook::{flag, low_level};
 
 /// Whether the terminal is ours: what must be undone.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 static SIGNALS: OnceLock<Signals> = OnceLock::new();
+
+/// The exit status of the command line where a signal ends the program.
+const INTERRUPTED: i32 = 130;
 
 type Out = CrosstermBackend<BufWriter<Stdout>>;
 
@@ -34,21 +37,20 @@ pub struct Screen {
 }
 
 /// Signals that arrived.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Signals {
-    /// Each with its number, so that the exit status can tell.
-    ends: Vec<(i32, Arc<AtomicBool>)>,
+    end: Arc<AtomicBool>,
     stop: Arc<AtomicBool>,
     resumed: Arc<AtomicBool>,
-    /// Whether the terminal is not ours, so that the signals do what they always do.
+    /// Whether the terminal is not ours, so that the signals end or stop the program at once.
     free: Arc<AtomicBool>,
 }
 
 /// What a signal asks of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// To end, by this signal.
-    End(i32),
+    /// To end.
+    End,
     /// To stop until it is resumed.
     Stop,
     /// It was stopped and resumed: draw everything anew.
@@ -93,8 +95,8 @@ impl Screen {
     pub fn signal(&self) -> Option<Signal> {
         let took = |flag: &AtomicBool| flag.swap(false, Ordering::SeqCst);
         let signals = SIGNALS.get()?;
-        if let Some((number, _)) = signals.ends.iter().find(|(_, flag)| took(flag)) {
-            return Some(Signal::End(*number));
+        if took(&signals.end) {
+            return Some(Signal::End);
         }
         if took(&signals.stop) {
             return Some(Signal::Stop);
@@ -165,18 +167,16 @@ impl Drop for Screen {
 
 impl Signals {
     fn listen() -> io::Result<Self> {
-        let free = Arc::new(AtomicBool::new(true));
-        let flag = |number| {
-            let flag = Arc::new(AtomicBool::new(false));
-            signal_hook::flag::register_conditional_default(number, free.clone())?;
-            signal_hook::flag::register(number, flag.clone()).map(|_| flag)
-        };
-        let ends = [SIGTERM, SIGHUP, SIGINT, SIGQUIT].into_iter().map(|number| Ok((number, flag(number)?)));
-        let ends = ends.collect::<io::Result<_>>()?;
-        let (stop, resumed) = (flag(SIGTSTP)?, Arc::new(AtomicBool::new(false)));
-        signal_hook::flag::register(SIGCONT, resumed.clone())?;
+        let signals = Self { free: Arc::new(AtomicBool::new(true)), ..Self::default() };
+        for number in [SIGTERM, SIGHUP, SIGINT, SIGQUIT] {
+            flag::register_conditional_shutdown(number, INTERRUPTED, signals.free.clone())?;
+            flag::register(number, signals.end.clone())?;
+        }
+        flag::register_conditional_default(SIGTSTP, signals.free.clone())?;
+        flag::register(SIGTSTP, signals.stop.clone())?;
+        flag::register(SIGCONT, signals.resumed.clone())?;
         watch_for_the_end()?;
-        Ok(Self { ends, stop, resumed, free })
+        Ok(signals)
     }
 }
 
@@ -188,11 +188,11 @@ const GRACE: Duration = Duration::from_secs(2);
 fn watch_for_the_end() -> io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGTERM, SIGQUIT])?;
     let watch = move || {
-        for number in signals.forever() {
+        for _ in signals.forever() {
             std::thread::sleep(GRACE);
             if TAKEN.load(Ordering::SeqCst) {
                 give_back();
-                std::process::exit(128 + number);
+                std::process::exit(INTERRUPTED);
             }
         }
     };

@@ -80,6 +80,8 @@ mod tests {
         for (line, why) in [
             ("break remote-miss", "no memory is shared between sockets"),
             ("break far-fault page 0x5000", "no memory is paged"),
+            ("break hop", "cannot stop here: there is no switch"),
+            ("break evict at host.hmd0", "cannot stop here: host.hmd0 keeps no state"),
         ] {
             assert!(told(line).contains(why), "{line}");
         }

@@ -111,19 +111,8 @@ impl Sequence {
 
     fn add(&mut self, record: &Record, names: &Names) {
         match &record.what {
-            What::Message(message) => {
-                self.lifeline(message.from);
-                self.lifeline(message.to);
-                let what = StepKind::Message {
-                    from: message.from,
-                    to: message.to,
-                    label: text::message(message),
-                    data: message.has_data,
-                    fate: Fate::UnderWay,
-                };
-                self.step(record, what);
-            }
-            What::Delivery(message) => self.deliver(message),
+            What::Message(message) => self.message(record, message, Fate::UnderWay),
+            What::Delivery(message) => self.deliver(record, message),
             What::Fault { name: LOSE_MESSAGE } => self.lose(record),
             What::Transition { from, to, action } => {
                 self.lifeline(record.at);
@@ -181,8 +170,22 @@ impl Sequence {
         self.steps.push(SequenceStep { id: record.id, cycle: record.cycle, what });
     }
 
-    /// Channels are first in, first out, so the oldest undelivered message of this kind is the one delivered.
-    fn deliver(&mut self, message: &Message) {
+    fn message(&mut self, record: &Record, message: &Message, fate: Fate) {
+        self.lifeline(message.from);
+        self.lifeline(message.to);
+        let what = StepKind::Message {
+            from: message.from,
+            to: message.to,
+            label: text::message(message),
+            data: message.has_data,
+            fate,
+        };
+        self.step(record, what);
+    }
+
+    /// Channels are first in, first out, so the oldest undelivered message of this kind is the one delivered. One that was sent before
+    /// the records begin is seen to arrive.
+    fn deliver(&mut self, record: &Record, message: &Message) {
         let name = text::message(message);
         for step in &mut self.steps {
             if let StepKind::Message { from, to, label, fate, .. } = &mut step.what
@@ -195,6 +198,7 @@ impl Sequence {
                 return;
             }
         }
+        self.message(record, message, Fate::Delivered);
     }
 
     /// What a node has sent last is lost.
@@ -205,5 +209,30 @@ impl Sequence {
         {
             *fate = Fate::Lost;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::debug::interrupt::Interrupt;
+    use crate::debug::origin::Origin;
+    use crate::debug::session::Session;
+
+    const LOAD: &str =
+        "machine = 'tiny/umh-1gpu'\n[[do]]\nby = 'gpu0.cu0'\nload = { address = 0x1000, len = 4 }\n";
+
+    #[test]
+    fn a_message_that_was_sent_before_the_records_begin_is_seen_to_arrive() {
+        let mut session = Session::open(Origin::of_text("load", LOAD).unwrap(), None);
+        session.execute("until delivery", &Interrupt::default()).unwrap();
+        let records = session.last_records().to_vec();
+        let txn = records[0].txn.unwrap();
+        let sequence = Sequence::new(txn, None, &records, session.machine().components()).unwrap();
+        let fate = |step: &SequenceStep| match step.what {
+            StepKind::Message { fate, .. } => Some(fate),
+            _ => None,
+        };
+        assert_eq!((sequence.has_beginning, fate(&sequence.steps[0])), (false, Some(Fate::Delivered)));
     }
 }

@@ -43,12 +43,12 @@ impl<'a> Stands<'a> {
                 .map(|set| set.word(number));
         let (dirty, unused) = (residency.dirty().word(number), residency.unused().word(number));
         let faulted = self.faulted.word(number) & !(resident | leaving | coming);
-        // Each page has one letter. What only a prefetcher wants again does not thrash.
+        // What only a prefetcher wants again does not thrash.
         let thrashing = evicted & (coming & self.demanded.word(number) | faulted);
         [
             thrashing,
-            faulted & !thrashing,
-            coming & !thrashing,
+            faulted,
+            coming,
             leaving,
             resident & dirty,
             resident & unused & !dirty,

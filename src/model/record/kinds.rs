@@ -447,7 +447,7 @@ pub const KINDS: &[KindInfo] = &[
             field(
                 "outcome",
                 FieldType::TagOutcome,
-                "hit, cold-miss, conflict-miss, merge, arrival, replay, relay (a write that misses by conflict), both (a write that misses cold), write-back or full",
+                "hit, cold-miss, conflict-miss, merge, arrival, replay, relay (a write that misses by conflict), both (a write that misses cold), write-back, full, or too-old (the data came without a write that went past them)",
             ),
             field("writes", FieldType::Flag, "1 if it writes or is atomic, else 0"),
             field("pending", FieldType::Number, "requests in the pending queue afterwards"),

@@ -48,6 +48,13 @@ impl Node {
         })
     }
 
+    /// Whether another block stands in the place of one that is not here, in a memory that is a cache.
+    #[must_use]
+    pub fn has_another(&self, address: Address) -> bool {
+        let block = self.block_of(address);
+        self.is_tagged() && self.store.get(block).is_none() && self.occupant(block).is_some()
+    }
+
     /// The state that a block will be in whose data are on their way.
     pub(super) fn tag_target(&self, block: Address) -> Option<State> {
         self.tags.as_deref().filter(|tags| tags.is_awaited(block))?;

@@ -94,7 +94,7 @@ impl Node {
     }
 
     /// The block that stands in the place of another.
-    fn occupant(&self, block: Address) -> Option<Address> {
+    pub(super) fn occupant(&self, block: Address) -> Option<Address> {
         match self.store.room(block, false, |_| false) {
             Room::Victim(_, victim) => Some(victim),
             Room::Free(_) | Room::None => None,

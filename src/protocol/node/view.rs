@@ -81,7 +81,7 @@ impl Node {
         let entry = self.store.get(block);
         let pending = self.pending.get(block);
         let busy = self.busy(address);
-        if entry.is_none() && pending.is_none() && busy.is_empty() {
+        if entry.is_none() && pending.is_none() && busy.is_empty() && !self.has_another(block) {
             return None;
         }
         let is_root = self.config.role == Role::Root;

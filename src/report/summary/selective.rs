@@ -12,7 +12,7 @@ pub fn table(values: &Values) -> Table {
         table.row("loads not kept", [values.count("coalescing.loads"), spared]);
         let is_known = values.get("coalescing.line_use").is_finite();
         let used =
-            || format!("{} of what came from the host was used", values.percent("coalescing.line_use"));
+            || format!("{} of what came of host memory was used", values.percent("coalescing.line_use"));
         let used = if is_known { used() } else { String::new() };
         table.row("requests for them", [requests, used]);
     }

@@ -187,6 +187,9 @@ impl Settings {
     }
 }
 
+/// Edges of squares that are made of no tiles are multiples of this where they are not halved: words of a line.
+pub const EDGES: u64 = 16;
+
 /// The factor by which the data of a kernel shrinks, as a number of halvings.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale(u32);
@@ -202,9 +205,15 @@ impl Scale {
         size >> self.0
     }
 
-    /// The edge of a square, rounded down to the next halving.
-    pub fn edge(self, edge: u64) -> u64 {
-        edge >> self.0.div_ceil(2)
+    /// The edge of a square. Where the halvings are odd in number, the multiple of `of` whose square is nearest to what is left.
+    pub fn edge(self, edge: u64, of: u64) -> u64 {
+        let halved = edge >> (self.0 / 2);
+        if self.0.is_multiple_of(2) {
+            return halved;
+        }
+        let left = (u128::from(halved).pow(2) / 2).isqrt() as u64;
+        let of = of.max(1);
+        left.saturating_add(of / 2) / of * of
     }
 
     /// The edge of a cube that can be halved down to one of 4 to 7 (or is less), the one whose volume is nearest to what is left: grids that
@@ -373,5 +382,18 @@ mod tests {
         let bare = Phases { loads: 1, compute: 0, barrier: false, stores: 1 };
         assert_eq!(bare.at(1), Some(Phase::Store(0)));
         assert_eq!(bare.at(u64::MAX), None);
+    }
+
+    #[test]
+    fn a_square_shrinks_by_the_factor_that_is_named() {
+        for edge in [512u64, 1024, 2408, 4096] {
+            for halvings in 0..8 {
+                let shrunk = Scale(halvings).edge(edge, EDGES);
+                let (area, left) = ((shrunk * shrunk) as f64, ((edge * edge) >> halvings) as f64);
+                assert!((area / left - 1.0).abs() < 0.15, "{edge} by {halvings}: {shrunk}");
+                assert!(halvings.is_multiple_of(2) || shrunk.is_multiple_of(EDGES), "{shrunk}");
+            }
+        }
+        assert_eq!((Scale(1).edge(32, 16), Scale(1).edge(8, 16), Scale(0).edge(100, 16)), (16, 0, 100));
     }
 }

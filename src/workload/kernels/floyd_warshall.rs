@@ -43,7 +43,7 @@ pub const DEFINITION: Definition = Definition {
 
 fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let settings = Settings::read(values)?;
-    let nodes = Scale::read(values)?.edge(values.integer("nodes")?);
+    let nodes = Scale::read(values)?.edge(values.integer("nodes")?, common::EDGES);
     common::multiple(values, "nodes", nodes, 1)?;
     let shorter = values.integer("shorter")?;
     let workgroup = values.integer("workgroup")?.min(nodes * nodes);
@@ -57,7 +57,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         .then(1, [Step::Store(0, 0)]);
     let launch = |k: u64| Launch {
         name: DEFINITION.name,
-        groups: nodes * nodes / workgroup,
+        groups: (nodes * nodes).div_ceil(workgroup),
         workgroup,
         arrays: vec![distance, path],
         script: script.clone(),
@@ -65,6 +65,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
             let thread = at.group * workgroup + at.local;
             let (x, y) = (thread % nodes, thread / nodes);
             match at.nth {
+                _ if y >= nodes => None,
                 0 => Some(thread),
                 1 => Some(y * nodes + k),
                 2 => Some(k * nodes + x),

@@ -199,6 +199,9 @@ impl Workload {
         if let Some(row) = self.table {
             let blocks = row.blocks.map(|blocks| format!("{blocks} thread blocks, ")).unwrap_or_default();
             text += &format!(" The table says: {blocks}{} MB.", row.megabytes);
+            if self.differs.is_empty() {
+                text += " That is met within an eighth.";
+            }
         }
         if let Some(rates) = self.rates {
             text += &format!(" The tables say: {}.", rates.text());
@@ -296,6 +299,8 @@ mod tests {
         let (name, text) = scenario("workloads/numa/HPC-HPGMG", None).unwrap();
         assert_eq!(name, "workloads/numa/hpc-hpgmg");
         assert!(text.contains("The table says: 10506 thread blocks, 1571 MB."), "{text}");
+        let (_, comd) = scenario("workloads/numa/hpc-comd", None).unwrap();
+        assert!(comd.contains("3588 thread blocks, 319 MB. That is met within an eighth."), "{comd}");
         assert!(
             names.contains("workloads/scalegpu/bank-account")
                 && scenario("workloads/numa/none", None).is_none()

@@ -37,7 +37,7 @@ use self::recording::{Recorded, Recording};
 use self::text::{Lines, Wrong, about};
 use super::footprint::Footprint;
 use super::{Operations, TaskKind, Workload};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Result, TEXT_LIMIT, read_text};
 use crate::model::address::Range;
 
 /// A trace that was read.
@@ -101,6 +101,13 @@ pub fn unknown(path: &Path) -> Box<Diagnostic> {
     }
     if path.is_dir() {
         return Box::new(of_folder(path, usual));
+    }
+    // Of a pipe nothing is known before it is read, and then it is gone.
+    if path.exists()
+        && !path.is_file()
+        && let Err(error) = read_text(path, TEXT_LIMIT)
+    {
+        return error;
     }
     if path.metadata().is_ok_and(|file| file.len() == 0) {
         return Box::new(about(&path.display().to_string(), "this file is empty"));

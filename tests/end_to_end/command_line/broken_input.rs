@@ -166,6 +166,29 @@ fn mistakes_inside_a_scenario_are_pointed_at() {
 }
 
 #[test]
+fn a_pipe_or_a_device_is_no_file_whoever_is_asked() {
+    for path in ["/dev/zero", "/dev/null"] {
+        let on_machine = ["run", path, "--machine", "tiny/umh-1gpu"];
+        for arguments in [&["check", path][..], &["run", path], &on_machine] {
+            let told = complaint(arguments);
+            assert!(told.contains(&format!("\n{path}: this is a pipe or a device, not a file")), "{told}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_scenario_whose_name_is_no_text_is_told_as_that() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"b\xff.toml");
+    fs::copy("scenarios/umh/fig5-b1.toml", folder.path().join(name)).unwrap();
+    let outcome = call(&["test", folder.path().to_str().unwrap()]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.contains("/b\u{fffd}.toml: the path of this file is not UTF-8"), "{outcome:?}");
+}
+
+#[test]
 fn nothing_is_overwritten_by_a_run_that_cannot_start() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("samples.csv");

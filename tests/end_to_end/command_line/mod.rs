@@ -15,6 +15,7 @@ mod mutants;
 mod paging;
 mod picture;
 mod posted;
+mod progress;
 mod recording;
 mod sizes;
 mod status;

@@ -97,6 +97,11 @@ fn a_recording_cut_off_anywhere_replays_up_to_there() {
         assert!(told.code == Some(0) && told.stdout.contains("the recording was cut off"), "{told:?}");
     }
     assert!(last > 1000, "{last}");
+    // Where nothing but the end of the last line is gone, nothing is.
+    fs::write(&cut, &whole[..whole.len() - 1]).unwrap();
+    let [all, replay] = [&path, &cut].map(|path| document(&["replay", path, "--format", "json"]));
+    assert_eq!((&replay["complete"], &replay["ended"]), (&true.into(), &"finished".into()), "{replay}");
+    assert_eq!((&replay["event"], &replay["digests"]), (&all["event"], &all["digests"]), "{replay}");
     fs::write(&cut, &whole[..200]).unwrap();
     let refused = call(&["replay", &cut]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
@@ -163,6 +168,18 @@ fn a_trace_that_has_changed_is_told() {
     assert_eq!((told.code, told.stdout.as_str()), (Some(1), ""), "{told:?}");
     assert!(told.stderr.contains("bytes now, and had"), "{}", told.stderr);
     assert_eq!(call(&["debug", &path, "--no-tui"]).code, Some(2));
+}
+
+#[test]
+fn a_recording_that_may_not_grow_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("big.rec").display().to_string();
+    let script = "ulimit -f 1; exec \"$0\" run umh/fig5-b1 --record \"$1\"";
+    let arguments = ["-c", script, umscope().to_str().unwrap(), &path];
+    let outcome = run(Path::new("sh"), &arguments, "");
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
+    let told = format!("cannot write the recording: {path}: File too large");
+    assert!(outcome.stderr.contains(&told), "{outcome:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Exit statuses, and that one input has one outcome.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use super::{call, document};
 use crate::common::binary::run;
@@ -121,10 +121,12 @@ fn one_input_has_one_digest_whoever_listens() {
     assert!(position.ends_with(&format!("digest {}", once.as_str().unwrap())), "{position}");
 }
 
-#[test]
-fn an_interrupt_ends_a_run_with_what_is_known() {
-    let mut child = Command::new(umscope())
-        .args(["run", "tests/data/long.toml", "--sample", "1000"])
+/// A long run that writes rows, started by a shell that has carried out `before`.
+fn long_run(before: &str) -> (Child, BufReader<ChildStdout>) {
+    let script = format!("{before} exec \"$0\" run tests/data/long.toml --sample 1000");
+    let mut child = Command::new("sh")
+        .args(["-c", &script])
+        .arg(umscope())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -132,8 +134,24 @@ fn an_interrupt_ends_a_run_with_what_is_known() {
     let mut rows = BufReader::new(child.stdout.take().unwrap());
     let mut row = String::new();
     (0..2).for_each(|_| assert!(rows.read_line(&mut row).unwrap() > 0));
-    let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    (child, rows)
+}
+
+/// Whether this process, and so all that it starts, was told to take no notice of SIGHUP.
+fn outlives_its_terminal() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let last = mask.and_then(|mask| mask.trim().chars().last()?.to_digit(16));
+    last.is_none_or(|last| last & 1 == 1)
+}
+
+fn signal(child: &Child, name: &str) {
+    let kill = Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status().unwrap();
     assert!(kill.success());
+}
+
+/// Reads all rows that are left; the run was interrupted, and says so.
+fn ends_interrupted(mut child: Child, mut rows: BufReader<ChildStdout>) {
     let mut rest = String::new();
     rows.read_to_string(&mut rest).unwrap();
     assert!(rest.lines().count() > 1, "{rest}");
@@ -141,6 +159,32 @@ fn an_interrupt_ends_a_run_with_what_is_known() {
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
     assert!(stderr.contains("interrupted at event "), "{stderr}");
+}
+
+#[test]
+fn an_interrupt_ends_a_run_with_what_is_known() {
+    let hang_up = (!outlives_its_terminal()).then_some("HUP");
+    for name in ["INT", "TERM"].into_iter().chain(hang_up) {
+        let (child, rows) = long_run("");
+        signal(&child, name);
+        ends_interrupted(child, rows);
+    }
+}
+
+#[test]
+fn a_run_that_is_to_outlive_its_terminal_does() {
+    // As nohup does.
+    let (child, mut rows) = long_run("trap '' HUP;");
+    signal(&child, "HUP");
+    // More than can have been under way.
+    let mut read = 0;
+    while read < 2 << 20 {
+        let mut row = String::new();
+        read += rows.read_line(&mut row).unwrap();
+        assert!(!row.is_empty(), "it has ended");
+    }
+    signal(&child, "INT");
+    ends_interrupted(child, rows);
 }
 
 #[test]

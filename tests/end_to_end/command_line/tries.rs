@@ -54,7 +54,7 @@ fn what_no_random_access_shows_of_a_fault_its_command_does() {
         assert_eq!(outcome.code, Some(1), "{command}: {outcome:?}");
         count += 1;
     }
-    assert_eq!(count, 4);
+    assert_eq!(count, 6);
 }
 
 #[test]

@@ -78,16 +78,32 @@ fn q_leaves_a_long_run_at_once() {
 
 #[test]
 fn signals_end_it_at_rest_and_while_it_runs() {
-    for (signal, status) in [("TERM", 143), ("HUP", 129), ("INT", 130)] {
+    for signal in ["TERM", "HUP", "INT"] {
         let mut terminal = open((80, 24));
         terminal.signal(signal);
-        assert_eq!(terminal.wait_for_end().exit_code(), status, "{signal}");
+        assert_eq!(terminal.wait_for_end().exit_code(), 130, "{signal}");
         given_back(&terminal);
     }
     let mut terminal = long_run();
     terminal.signal("TERM");
-    assert_eq!(terminal.wait_for_end().exit_code(), 143);
+    assert_eq!(terminal.wait_for_end().exit_code(), 130);
     given_back(&terminal);
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_told_and_ends_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("moment.rec");
+    let script = format!("ulimit -f 0; exec {} debug {LESSON}", umscope().display());
+    let mut terminal = Terminal::open((200, 24), std::path::Path::new("sh"), &["-c", &script]);
+    terminal.wait_for("event 0");
+    command(&mut terminal, &format!("save moment {}", path.display()));
+    terminal.wait_for("cannot write this file: File too large");
+    super::go(&mut terminal, "s");
+    terminal.send("q");
+    assert!(terminal.wait_for_end().success());
+    given_back(&terminal);
+    assert!(!path.exists());
 }
 
 #[test]

@@ -66,6 +66,6 @@ fn q_and_ctrl_c_leave() {
 fn a_signal_ends_it() {
     let mut terminal = picker();
     terminal.signal("TERM");
-    assert_eq!(terminal.wait_for_end().exit_code(), 143);
+    assert_eq!(terminal.wait_for_end().exit_code(), 130);
     assert!(!terminal.screen().alternate_screen());
 }

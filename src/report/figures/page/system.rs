@@ -15,7 +15,7 @@ static PLANS: [Plan; 15] = [
     plan("bfs", 8, None),
     plan("btree", 1, None),
     plan("comd", 2, None),
-    plan("gaussian", 2, None),
+    plan("gaussian", 4, None),
     plan("histogram", 1, None),
     plan("hotspot", 1, Some(16)),
     plan("kmeans", 8, None),
@@ -99,7 +99,8 @@ pub fn ratios(
 #[must_use]
 pub fn about(workloads: &[Scaled]) -> String {
     format!(
-        "{MACHINE}; {}; the way back of results is counted for none, nor is the host between launches",
+        "{MACHINE}; {}; copies bring what is only written, too; the way back of results is counted for none, nor is the host \
+         between launches",
         suite::names(workloads)
     )
 }

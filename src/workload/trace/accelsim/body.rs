@@ -95,11 +95,16 @@ impl Body<'_> {
         self.advance(expected)?;
         let value = self.value("insts", expected)?;
         let count: u64 = value.parse().map_err(|_| self.unexpected(expected))?;
+        let told = self.lines.number();
         let stream = block * u64::from(self.header.warps_per_block) + u64::from(warp);
         for nth in 0..count {
             if !self.lines.advance()? {
                 let expected = format!("instruction {} of {count}", nth + 1);
                 return Err(self.lines.unexpected("the file ends inside a warp", &expected));
+            }
+            if ["warp =", "#END_TB"].iter().any(|next| self.lines.text().starts_with(next)) {
+                let expected = format!("instruction {} of the {count} that line {told} announces", nth + 1);
+                return Err(self.lines.unexpected("the warp ends too early", &expected));
             }
             let step = instruction::read(self.lines.text(), &self.header)
                 .map_err(|wrong| self.lines.complain(&wrong))?;
