@@ -137,16 +137,9 @@ impl Machine {
                     wait(to, text, None, None);
                 }
                 for &number in &warp.waits {
-                    let Some(txn) = in_flight.get(&number) else {
-                        let text = format!("waits for transaction {}, which has ended", number.0);
-                        wait(Party::WakeUp(agent.config.id, slot), text, None, Some(number));
-                        continue;
-                    };
-                    let (name, start) = (txn.name(), txn.range.start);
-                    let block = start.block(l1.config.block);
-                    let text = format!("waits for its {name} of {start} (transaction {})", number.0);
-                    let to = Party::Block { at: l1.id(), block, doing: access_stand(l1, block) };
-                    wait(to, text, Some(block), Some(number));
+                    let (to, text, block) =
+                        access_wait(l1, (agent.config.id, slot), (number, in_flight.get(&number).copied()));
+                    wait(to, text, block, Some(number));
                 }
             }
             // Units are never held for long.
@@ -325,6 +318,23 @@ fn full_mshrs(node: &Node) -> Vec<Keeper> {
 fn dedup(edges: &mut Vec<Wait>) {
     let mut seen = std::collections::BTreeSet::new();
     edges.retain(|edge| seen.insert((edge.from, edge.to)));
+}
+
+/// What a warp, of a unit and slot, waits for that waits for a transaction: what its L1 does about it, or, once that has ended, to be
+/// told.
+fn access_wait(
+    l1: &Node,
+    (unit, slot): (ComponentId, u32),
+    (number, txn): (TxnNumber, Option<&Transaction>),
+) -> (Party, String, Option<Address>) {
+    let Some(txn) = txn else {
+        let text = format!("waits for transaction {}, which has ended", number.0);
+        return (Party::WakeUp(unit, slot), text, None);
+    };
+    let (name, start) = (txn.name(), txn.range.start);
+    let block = start.block(l1.config.block);
+    let text = format!("waits for its {name} of {start} (transaction {})", number.0);
+    (Party::Block { at: l1.id(), block, doing: access_stand(l1, block) }, text, Some(block))
 }
 
 /// Where an access that an L1 has taken stands: behind others, or handed on.

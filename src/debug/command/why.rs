@@ -47,30 +47,8 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     {
         return Ok(told);
     }
-    let selection = session.spoken_selection();
-    // What was picked, and not what the screen follows beside it.
-    let picked = session.selection();
-    let part = picked.component.filter(|_| picked.txn.is_none() && picked.record.is_none());
-    if let Some(part) = part.filter(|_| words.is_empty()) {
-        return Ok(of_picked(session, (part, picked.warp), selection.txn));
-    }
     match words.as_slice() {
-        [] => match (selection.txn, selection.component) {
-            (Some(txn), None) if session.machine().transaction(txn).is_none() => {
-                Ok(instead_of(session, txn, picked.txn.is_some()))
-            }
-            (Some(txn), _) => transaction(session, arguments, txn),
-            (None, Some(component)) => Ok(component_chain(session, component, selection.warp)),
-            (None, None) => {
-                let waiting = || {
-                    let (unit, _) = first_that_waits(session.machine())?;
-                    Some(component_chain(session, unit, None))
-                };
-                let stuck = || Some(Effect::Said(diagnose(session.machine().machine()?)?.chain()));
-                let told = fault_chain(session, selection.block).or_else(waiting).or_else(stuck);
-                told.ok_or_else(|| arguments.missing("a component or txn N, since nothing is selected"))
-            }
-        },
+        [] => of_selection(session, arguments),
         [kind, number] if TXN.contains(&kind.text) => {
             let number = arguments.number(number, "the number of a transaction")?;
             transaction(session, arguments, TxnNumber(number))
@@ -104,6 +82,33 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         [path, second, ..] => {
             component(session, arguments, path)?;
             Err(arguments.error(second.span.clone(), "nothing is expected here"))
+        }
+    }
+}
+
+/// What is selected waits for, or what the screen follows; else whoever waits.
+fn of_selection(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    let selection = session.spoken_selection();
+    // What was picked, and not what the screen follows beside it.
+    let picked = session.selection();
+    let part = picked.component.filter(|_| picked.txn.is_none() && picked.record.is_none());
+    if let Some(part) = part {
+        return Ok(of_picked(session, (part, picked.warp), selection.txn));
+    }
+    match (selection.txn, selection.component) {
+        (Some(txn), None) if session.machine().transaction(txn).is_none() => {
+            Ok(instead_of(session, txn, picked.txn.is_some()))
+        }
+        (Some(txn), _) => transaction(session, arguments, txn),
+        (None, Some(component)) => Ok(component_chain(session, component, selection.warp)),
+        (None, None) => {
+            let waiting = || {
+                let (unit, _) = first_that_waits(session.machine())?;
+                Some(component_chain(session, unit, None))
+            };
+            let stuck = || Some(Effect::Said(diagnose(session.machine().machine()?)?.chain()));
+            let told = fault_chain(session, selection.block).or_else(waiting).or_else(stuck);
+            told.ok_or_else(|| arguments.missing("a component or txn N, since nothing is selected"))
         }
     }
 }

@@ -117,3 +117,30 @@ impl<'a> Stands<'a> {
         Some(half as f32 / (half + age) as f32)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::machine::StepOutcome;
+    use crate::machine::sample::working;
+    use crate::model::access::AccessKind::Load;
+    use crate::model::record::Records;
+
+    /// The pane tells first of a page that it thrashes, and beside that where it is.
+    #[test]
+    fn a_page_that_thrashes_is_asked_for_and_then_on_its_way() {
+        let pages = [0x1000, 0x2000, 0x3000, 0x1000].to_vec();
+        let mut machine =
+            working("tiny/paged-1gpu", &["gpu.memory.size=8 KiB"], &[("gpu0.cu0", Load, pages)]);
+        let (mut records, mut seen) = (Records::silent(), BTreeSet::new());
+        while machine.step(&mut records) == StepOutcome::Ran {
+            let [thrashing, faulted, coming, ..] = machine.view_pages(8)[0].counts;
+            if thrashing > 0 {
+                seen.insert((faulted, coming));
+            }
+        }
+        assert!(machine.is_finished());
+        assert_eq!(seen, BTreeSet::from([(1, 0), (0, 1)]));
+    }
+}
