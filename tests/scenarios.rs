@@ -213,6 +213,7 @@ const CHANGES: &[(&str, &[Change])] = &[
     ),
     ("selective/coherent", &[ONE_LEFT_OUT]),
     ("selective/coherent-sectors", &[Set(&["network.transfers=line"])]),
+    ("selective/counted-together", &[Fault("serve-beside-cpu"), Fault("keep-beside-cpu")]),
     ("selective/false-positive", &[Set(&["gpu.remote_directory.bits=16"])]),
     ("selective/first-rule-off", &[Text("[[fault]]\nname = \"serve-beside-cpu\"\n", "")]),
     ("selective/full-filter", &[Set(&["gpu.remote_directory.lines=16"])]),

@@ -89,6 +89,7 @@ const LESSONS: [(&str, &[&str]); 7] = [
             "trusted-filter",
             "full-filter",
             "overtaken",
+            "counted-together",
             "naive",
             "coalescing",
             "two-responses",
