@@ -67,8 +67,8 @@ pub struct Changes {
 /// What a design is tried with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Tries {
-    /// Another protocol than the scenario's or the machine's: a bundled name or a path. What speaks of states that it lacks is left
-    /// out, which is said; shrink and explore refuse it
+    /// Another protocol than the scenario's or the machine's: a bundled name or a path. The story of a scenario, and each expectation
+    /// that names a state that it lacks, is left out, which is said; shrink and explore refuse it
     #[arg(long, value_name = "NAME|PATH")]
     pub protocol: Option<String>,
 

@@ -148,13 +148,17 @@ pub fn go(
     name: &str,
     interrupt: &interrupt::Interrupt,
 ) -> diagnostic::Result<Vec<String>> {
-    let (mut progress, mut lines) = (Progress::start(), Vec::new());
+    // A file of both outputs shall hold the answers alone.
+    let mut progress = io::stderr().is_terminal().then(Progress::start);
+    let mut lines = Vec::new();
     session.submit(command);
     loop {
         let outcome = match session.work(SLICE) {
             Turn::Running if interrupt.take() => session.interrupt(),
             Turn::Running => {
-                progress.tell_share(|| (0.0, at(session, name)));
+                if let Some(progress) = &mut progress {
+                    progress.tell_share(|| (0.0, at(session, name)));
+                }
                 None
             }
             Turn::Done(outcome) => Some(outcome),

@@ -42,7 +42,7 @@ vcd: IEEE 1364, in ps. The state of every block that changes at a node and what 
 (8 bits, ASCII), MSHRs in use are numbers, how busy a link is in windows of 500 cycles is in percent.
 
 csv: a row a record: event, ordinal, cycle, nanoseconds, kind, at, because, transaction, address, length, the own \
-fields of all kinds as fields.NAME (empty where a kind has none of it), text.
+fields of all kinds as fields.NAME, `-` in a name as `_` (empty where a kind has none of it), text.
 
 mermaid: a sequence diagram. A lifeline is a component; arrows are accesses and messages (solid with data, dashed \
 without, crossed out if not taken until the end), notes what befalls a block, a page or an access; other records are \

@@ -31,7 +31,7 @@ Examples:
   umscope log mine.toml --where 'complete latency > 400' --limit 10
 
 JSON is one record a line: event, ordinal, cycle, nanoseconds, kind, at, because (the event that caused it), \
-transaction, address, length, fields{the kind's own}, text; null for what a record does not have.
+transaction, address, length, fields{the kind's own, `-` in a name as `_`}, text; null for what a record does not have.
 
 Exit status: as that of `umscope run`; 0 if --limit, --to, or a reader that has seen enough ends it earlier.")]
 pub struct Log {

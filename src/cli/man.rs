@@ -24,7 +24,7 @@ impl Man {
         program.build();
         let page = match &self.command {
             None => program,
-            Some(name) => find(&program, name)?,
+            Some(name) => find(&program, name)?.version(env!("CARGO_PKG_VERSION")),
         };
         let mut text = Vec::new();
         clap_mangen::Man::new(page)

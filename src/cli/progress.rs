@@ -66,7 +66,9 @@ impl Progress {
             self.next = Instant::now() + LOGGED;
             return;
         }
-        let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
+        let columns = crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns));
+        // One that does not know its size tells zero.
+        let columns = columns.filter(|columns| *columns > 0).unwrap_or(80);
         let text: String = text(self).chars().take(columns.saturating_sub(1)).collect();
         let mut stderr = io::stderr();
         let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());

@@ -56,7 +56,8 @@ impl Session {
     /// Follows what happened last: the block and transaction of the last event that speaks of one.
     pub(super) fn follow(&mut self, last: &[Record]) {
         let ahead = self.spoken_of_next();
-        let record = ahead.or_else(|| self.speaking(last).cloned()).or_else(|| self.spoke_last());
+        let here = ahead.or_else(|| self.spoken_of_here(last).cloned());
+        let record = here.or_else(|| self.speaking(last).cloned()).or_else(|| self.spoke_last());
         let Some(record) = record else {
             if !self.is_moving() {
                 // Nothing has been spoken of up to here, whatever was further on.
@@ -98,6 +99,13 @@ impl Session {
         found.filter(|record| record.range.is_some()).cloned()
     }
 
+    /// Of the records of the last event, the one of which the lesson says something.
+    fn spoken_of_here<'a>(&self, last: &'a [Record]) -> Option<&'a Record> {
+        let lesson = self.timeline.lesson().filter(|_| !self.is_moving())?;
+        let mut remarked = lesson.remarked(self.event());
+        remarked.find_map(|id| last.iter().find(|record| record.id == id && record.range.is_some()))
+    }
+
     /// The transaction of the last event that was about one, however one has come here.
     fn last_txn(&mut self) -> Option<TxnNumber> {
         if self.is_moving() {
@@ -128,7 +136,8 @@ impl Session {
         may_be && record.range.is_some_and(|page| self.machine().fault(page.start, None).is_some())
     }
 
-    /// The record that told last which block it is about, where the last event tells none.
+    /// The record that told last which block it is about, where the last event tells none: of a transaction, so that all panes are
+    /// about the same, or else of none.
     fn spoke_last(&mut self) -> Option<Record> {
         if self.is_moving() {
             return None;
@@ -137,9 +146,10 @@ impl Session {
         let start = self.timeline.start();
         NEAR.into_iter().find_map(|events| {
             let records = self.records(event.saturating_sub(events).max(start), event);
-            let last = records.iter().rev().find(|record| record.range.is_some())?.id.event;
-            let first = records.partition_point(|record| record.id.event < last);
-            let records = records[first..].to_vec();
+            let mut told = records.iter().rev().filter(|record| record.range.is_some());
+            let last = told.clone().find(|record| record.txn.is_some()).or_else(|| told.next())?.id.event;
+            let of_last = |record: &&Record| record.id.event == last;
+            let records: Vec<Record> = records.iter().filter(of_last).cloned().collect();
             self.speaking(&records).cloned()
         })
     }
@@ -257,6 +267,17 @@ fence = "full"
         let options = Options::default();
         let prepared = scenario.prepare(&options).unwrap();
         Session::open(Origin::scenario(name, &scenario, &options, prepared), None)
+    }
+
+    /// Of the many pages that are copied at once it is one that is spoken of.
+    #[test]
+    fn what_a_lesson_speaks_of_is_followed_among_all_that_happens() {
+        let mut session = bundled("baselines/redundant-copies");
+        let info = Arc::new(session.info());
+        session.execute("until page-move change redundant page 0x10", &Interrupt::default()).unwrap();
+        assert!(session.last_records().len() > 1);
+        let shown = session.frame(&info, &Wish::default()).selection.block;
+        assert_eq!(shown, Some(Address(0x1_0000)));
     }
 
     #[test]

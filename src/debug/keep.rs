@@ -158,7 +158,9 @@ impl Session {
         lines.push("Blocks:".into());
         lines.extend(machine.blocks(LISTED).into_iter().filter_map(|address| {
             let nodes = names.iter().filter(|(_, component)| component.kind.is_node());
-            let views: Vec<_> = nodes.filter_map(|(node, _)| machine.block(node, address)).collect();
+            let views: Vec<_> = nodes
+                .filter_map(|(node, _)| machine.block(node, address).filter(|view| !view.displaced))
+                .collect();
             let held: Vec<_> = views.iter().map(|view| held(machine, view)).collect();
             let told = views.iter().any(|view| view.range.start == address);
             told.then(|| format!("  {address}  {}", held.join("  ")))

@@ -196,6 +196,7 @@ impl Inspect for Toy {
             bytes: None,
             remote_claim: None,
             place: Some((0, 0)),
+            displaced: false,
         })
     }
     fn blocks(&self, limit: usize) -> Vec<Address> {

@@ -261,12 +261,10 @@ impl Inspect for Machine {
 
     fn block(&self, node: ComponentId, address: Address) -> Option<BlockView> {
         let node = self.node(node)?;
+        let view = node.block_view(address, &self.fixed.components)?;
         // A place is that of many blocks, and of those of other partitions, too, that nobody asks it for.
         let is_asked = |child: &ComponentId| self.parent(*child, address) == Some(node.id());
-        if node.has_another(address) && !node.config.children.iter().any(is_asked) {
-            return None;
-        }
-        node.block_view(address, &self.fixed.components)
+        (!view.displaced || node.config.children.iter().any(is_asked)).then_some(view)
     }
 
     fn parent(&self, node: ComponentId, address: Address) -> Option<ComponentId> {

@@ -82,6 +82,12 @@ impl Machine {
         true
     }
 
+    /// Whether it becomes another machine somewhere, or has.
+    #[must_use]
+    pub fn adopts(&self) -> bool {
+        self.plan.changes.iter().any(|planned| matches!(planned.change, Change::Adopt(_)))
+    }
+
     /// The position of the next planned change.
     #[must_use]
     pub fn next_planned(&self) -> Option<EventNumber> {

@@ -44,6 +44,8 @@ pub struct BlockView {
     pub remote_claim: Option<bool>,
     /// Set and way, where the node has them.
     pub place: Option<(u32, u32)>,
+    /// Of a memory that is a cache: another block stands in its place, and of this one nothing is here or on its way.
+    pub displaced: bool,
 }
 
 impl BlockView {

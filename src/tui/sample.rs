@@ -95,6 +95,7 @@ impl Sample {
             bytes: None,
             remote_claim: None,
             place: None,
+            displaced: false,
         }
     }
 

@@ -38,7 +38,14 @@ impl Focus {
                 *view = None;
             }
         }
-        let finest = views.iter().filter_map(|(_, view)| Some(view.as_ref()?.range.len)).min();
+        let known = || views.iter().filter_map(|(_, view)| view.as_ref()).filter(|view| !view.displaced);
+        let finest = known().map(|view| view.range.len).min();
+        if finest.is_none() {
+            // What stands in its place is told of a block that somebody knows.
+            for (_, view) in &mut views {
+                *view = None;
+            }
+        }
         Self {
             address,
             line: Range::block(address, finest.unwrap_or_else(|| machine.smallest_block())),
@@ -47,7 +54,7 @@ impl Focus {
         }
     }
 
-    /// The block at a node; none if that neither holds nor awaits it.
+    /// The block at a node; none if that neither holds nor awaits it, nor is a cache with another one in its place.
     #[must_use]
     pub fn at(&self, node: ComponentId) -> Option<&BlockView> {
         let place = self.views.binary_search_by_key(&node, |(id, _)| *id).ok()?;
@@ -96,7 +103,8 @@ pub fn line_in(
 #[must_use]
 pub fn line_of(machine: &dyn Inspect, block: Address, txn: TxnNumber) -> Address {
     let nodes = machine.components().iter().filter(|(_, component)| component.kind.is_node());
-    let views = nodes.filter_map(|(id, _)| machine.block(id, block)).map(|view| view.range);
+    let views = nodes.filter_map(|(id, _)| machine.block(id, block));
+    let views = views.filter(|view| !view.displaced).map(|view| view.range);
     let largest = views.filter(|range| range.start == block).max_by_key(|range| range.len);
     largest.map_or(block, |range| line_in(machine, range, Some(txn), None))
 }
@@ -129,5 +137,13 @@ mod tests {
         assert_eq!(known, ["gpu1.cu0.l1", "gpu1.l2.0", "gpu1.memory.0"]);
         assert_eq!(at_the_end("paging/hot-set", 0xd740)[0], ["gpu0.memory.0"]);
         assert_eq!(at_the_end("umh/fig5-b1", 0x1000)[0], ["host.hmd0"]);
+    }
+
+    #[test]
+    fn what_stands_in_the_place_of_a_block_is_told_of_one_that_somebody_knows() {
+        let [homes, known] = at_the_end("scalegpu/relay", 0x10000);
+        assert_eq!(homes, ["host.hmd0"]);
+        assert_eq!(known, ["gpu0.cu0.l1", "gpu0.l2.0", "gpu0.memory.0", "host.hmd0"]);
+        assert_eq!(at_the_end("scalegpu/relay", 0x7fff_0000)[1], [""; 0]);
     }
 }

@@ -49,8 +49,7 @@ impl Node {
     }
 
     /// Whether another block stands in the place of one that is not here, in a memory that is a cache.
-    #[must_use]
-    pub fn has_another(&self, address: Address) -> bool {
+    pub(super) fn has_another(&self, address: Address) -> bool {
         let block = self.block_of(address);
         self.is_tagged() && self.store.get(block).is_none() && self.occupant(block).is_some()
     }

@@ -81,7 +81,9 @@ impl Node {
         let entry = self.store.get(block);
         let pending = self.pending.get(block);
         let busy = self.busy(address);
-        if entry.is_none() && pending.is_none() && busy.is_empty() && !self.has_another(block) {
+        let is_unknown = entry.is_none() && pending.is_none() && busy.is_empty();
+        let displaced = is_unknown && self.has_another(block);
+        if is_unknown && !displaced {
             return None;
         }
         let is_root = self.config.role == Role::Root;
@@ -100,6 +102,7 @@ impl Node {
             bytes: entry.filter(|entry| entry.data.has_values()).map(|entry| Arc::from(entry.data.bytes())),
             remote_claim: self.remote().map(|remote| remote.directory.contains(block)),
             place: self.store.place_of(block),
+            displaced,
         })
     }
 

@@ -54,8 +54,8 @@ impl<'a> Possible<'a> {
         if tables.is_empty() {
             return Some(format!("{state} is no state of {all}"));
         }
-        // Cells may be changed under way; which states there are may not.
-        let may_change = self.machine.next_planned().is_some();
+        // Cells may be changed under way, and one can go back behind that; which states there are stays.
+        let may_change = self.machine.adopts();
         let may_come = tables.iter().any(|(table, is_leaf)| leads(table, *is_leaf, state));
         if field != "to" || may_change || may_come {
             return None;

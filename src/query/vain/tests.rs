@@ -105,9 +105,13 @@ fn states_that_nothing_there_has_or_gets_are_told() {
         "message at host.hmd0",
     ];
     check(&tagged, &lacking, &possible);
-    let hold = Planned { event: 9, text: "hold 1".into(), change: Change::Hold(1) };
-    tagged.plan(Arc::from([hold]));
-    check(&tagged, &[("transition to E gpu 0", "E is no state of")], &["transition to C"]);
+    let other = Arc::new(tagged.clone());
+    tagged.run_until(9);
+    for event in [0, 20] {
+        let change = Change::Adopt(other.clone());
+        tagged.plan(Arc::from([Planned { event, text: "cell".into(), change }]));
+        check(&tagged, &[("transition to E gpu 0", "E is no state of")], &["transition to C"]);
+    }
 }
 
 #[test]

@@ -85,7 +85,7 @@ const WORD: u32 = 4;
 
 impl Window {
     /// Of a line that does not fit, the words that the last event was about come first, then those that are dirty anywhere,
-    /// those that the selected transaction touches, and those that hold anything. Without values the signs share the whole line.
+    /// those that hold anything, and those that the selected transaction touches. Without values the signs share the whole line.
     pub fn new(frame: &Frame, line: Range, columns: &Columns) -> Self {
         let signs = if columns.bytes > 0 {
             let word = WORD.min(u32::from(columns.bytes));
@@ -132,7 +132,7 @@ impl Window {
     }
 }
 
-/// Why one would look at these bytes: the last event was about them, dirty anywhere, touched by the selected transaction, not zero everywhere.
+/// Why one would look at these bytes: the last event was about them, dirty anywhere, not zero everywhere, touched by the selected transaction.
 fn interest(frame: &Frame, line: Range, bytes: std::ops::Range<u32>) -> [bool; 4] {
     let rows = &frame.directory.rows;
     let dirty = |view: &BlockView| bytes.clone().any(|offset| is_dirty(view, line, offset));
@@ -144,8 +144,8 @@ fn interest(frame: &Frame, line: Range, bytes: std::ops::Range<u32>) -> [bool; 4
     [
         frame.directory.happened.iter().any(|range| range.overlaps(here)),
         rows.iter().filter_map(|row| row.view.as_ref()).any(dirty),
-        frame.sequence.as_ref().and_then(|sequence| sequence.range).is_some_and(|range| range.overlaps(here)),
         rows.iter().any(holds),
+        frame.sequence.as_ref().and_then(|sequence| sequence.range).is_some_and(|range| range.overlaps(here)),
     ]
 }
 

@@ -67,7 +67,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         .zip(&columns)
         .map(|(device, column)| (device.name.as_str(), column.x, column.width))
         .collect();
-    let end = map_switch::draw(frame, canvas, end, &places);
+    let (end, is_marked) = map_switch::draw(frame, canvas, end, &places);
     let last = canvas.height().saturating_sub(1);
     if let Some(knot) = &frame.deadlock {
         deadlock(canvas, end, knot);
@@ -75,7 +75,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         // What the levels are comes before room around the legend.
         let has_second = is_untold && !needs_gutter && end < last;
         let y = if has_second { last - 1 } else { last }.min(end + 1);
-        legend(canvas, y);
+        legend(canvas, y, is_marked);
         if has_second {
             canvas.text(1, y + 1, "from above: units, L1, L2, memory, links", Role::Dim);
         }
@@ -110,14 +110,13 @@ fn deadlock(canvas: &mut Canvas, y: u16, knot: &Knot) {
     }
 }
 
-fn legend(canvas: &mut Canvas, y: u16) {
-    let text = "[I>S] asks for S or better   [S*] changed just now   ▸ happened here";
-    let text = if usize::from(canvas.width()) < text.chars().count() + 2 {
-        "I>S asks   S* changed   ▸ here"
-    } else {
-        text
-    };
-    canvas.text(1, y, text, Role::Dim);
+/// What letters mean, and, where links are marked as saturated, what that is.
+fn legend(canvas: &mut Canvas, y: u16, is_marked: bool) {
+    let full = if is_marked { "   ! full" } else { "" };
+    let long = format!("[I>S] asks for S or better   [S*] changed just now   ▸ happened here{full}");
+    let short = format!("I>S asks   S* changed   ▸ here{full}");
+    let text = if usize::from(canvas.width()) < long.chars().count() + 2 { short } else { long };
+    canvas.text(1, y, &text, Role::Dim);
 }
 
 /// GPUs on both sides of the host.

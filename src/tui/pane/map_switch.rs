@@ -19,13 +19,16 @@ pub fn height(map: &Map) -> u16 {
     if map.links.iter().any(|link| map_rail::port(link).is_some()) { 3 } else { 0 }
 }
 
-/// Draws the switch from row `y` on, under devices with their columns and widths, and returns the row after it.
-pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, places: &[(&str, u16, u16)]) -> u16 {
+/// Draws the switch from row `y` on, under devices with their columns and widths. Returns the row after it, and whether marks stand for
+/// numbers there.
+pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, places: &[(&str, u16, u16)]) -> (u16, bool) {
+    let mut is_marked = false;
     for link in &frame.map.links {
         let Some((device, out)) = map_rail::port(link) else { continue };
         let Some((_, x, width)) = places.iter().find(|(name, ..)| *name == device) else { continue };
         let room = width.saturating_sub(1);
         let text = fit(&told(link, out, room), room);
+        is_marked |= text.ends_with('!');
         let left = x + room.saturating_sub(text.width() as u16) / 2;
         canvas.text(left, y + u16::from(!out), &text, role(link));
         canvas.item(left, y + u16::from(!out), text.width() as u16, Target::Component(link.link));
@@ -37,7 +40,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, places: &[(&str, u16, u1
         let width = usize::from((last.1 + last.2).saturating_sub(first.1 + 1));
         canvas.text(first.1, y + 2, &format!("{:═^width$}", " switch "), Role::Border);
     }
-    y + rows
+    (y + rows, is_marked)
 }
 
 /// Its direction and lanes, how busy it is, and what is first on it, as far as there is room; at least a bar as high as it is

@@ -38,7 +38,7 @@ pub const DEFINITION: Definition = Definition {
 
 fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let settings = Settings::read(values)?;
-    let size = Scale::read(values)?.edge(values.integer("size")?, common::EDGES);
+    let size = Scale::read(values)?.edge(values.integer("size")?, None);
     if size < 2 {
         return Err(
             values.complain("size", format!("`size`, scaled, is {size}: nothing is to be eliminated"))

@@ -44,7 +44,7 @@ pub const DEFINITION: Definition = Definition {
 
 fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let settings = Settings::read(values)?;
-    let size = Scale::read(values)?.edge(values.integer("size")?, common::EDGES);
+    let size = Scale::read(values)?.edge(values.integer("size")?, None);
     common::multiple(values, "size", size, 1)?;
     let (edge, pyramid) = (values.integer("edge")?, values.integer("pyramid")?);
     if 2 * pyramid >= edge {

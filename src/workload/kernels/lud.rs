@@ -43,7 +43,7 @@ const CHANGED: u64 = 2;
 fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let settings = Settings::read(values)?;
     let edge = common::multiple(values, "edge", values.integer("edge")?, 2)?;
-    let size = Scale::read(values)?.edge(values.integer("size")?, edge);
+    let size = Scale::read(values)?.edge(values.integer("size")?, Some(edge));
     let tiles = common::multiple(values, "size", size, edge)? / edge;
     let matrix = Layout::new(values).array("matrix", size * size, 4)?;
     let launch = |name, groups, workgroup, script: Script, map: Map| {

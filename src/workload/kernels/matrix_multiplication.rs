@@ -49,7 +49,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let (edge, scale) = (values.integer("edge")?, Scale::read(values)?);
     // Elements of C along each side of a workgroup's part, and columns of A in a tile.
     let tile = VECTOR * edge;
-    let size = |name| common::multiple(values, name, scale.edge(values.integer(name)?, tile), tile);
+    let size = |name| common::multiple(values, name, scale.edge(values.integer(name)?, Some(tile)), tile);
     let (rows, inner, columns) = (size("rows")?, size("inner")?, size("columns")?);
     let left = Array::place(values, "a", rows * inner / VECTOR, 4 * VECTOR, None)?;
     let right = Array::place(values, "b", inner * columns / VECTOR, 4 * VECTOR, Some(&left))?;

@@ -35,7 +35,7 @@ pub const DEFINITION: Definition = Definition {
 fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let settings = Settings::read(values)?;
     let edge = values.integer("edge")?;
-    let size = Scale::read(values)?.edge(values.integer("size")?, edge);
+    let size = Scale::read(values)?.edge(values.integer("size")?, Some(edge));
     let tiles = common::multiple(values, "size", size, edge)? / edge;
     let pitch = size + 1;
     let mut layout = Layout::new(values);

@@ -36,7 +36,7 @@ pub const DEFINITION: Definition = Definition {
 fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let settings = Settings::read(values)?;
     let scale = Scale::read(values)?;
-    let size = |name| common::multiple(values, name, scale.edge(values.integer(name)?, common::EDGES), 1);
+    let size = |name| common::multiple(values, name, scale.edge(values.integer(name)?, None), 1);
     let (rows, columns, inner) = (size("rows")?, size("columns")?, size("inner")?);
     let edge = values.integer("edge")?;
     let mut layout = Layout::new(values);

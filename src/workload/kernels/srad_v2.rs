@@ -59,7 +59,7 @@ struct Srad {
 fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let settings = Settings::with_host(values)?;
     let edge = values.integer("edge")?;
-    let size = Scale::read(values)?.edge(values.integer("size")?, edge);
+    let size = Scale::read(values)?.edge(values.integer("size")?, Some(edge));
     let across = common::multiple(values, "size", size, edge)? / edge;
     let mut layout = Layout::new(values);
     let mut arrays = Vec::new();

@@ -318,7 +318,7 @@ fn a_lesson_runs_under_a_protocol_without_its_states_and_says_what_is_left_out()
     let path = |name: &str| folder.path().join(name).display().to_string();
     let record = path("tried.rec");
     let tried = call(&["run", "umh/neighbouring-bytes", "--protocol", "mesi", "--record", &record]);
-    assert!(tried.code == Some(1) && tried.stderr.contains("is left out, be it told"), "{tried:?}");
+    assert!(tried.code == Some(1) && tried.stderr.contains("the story, and what is expected"), "{tried:?}");
     assert!(tried.stderr.contains("expected a state of mesi"), "{tried:?}");
     // What speaks of no state is still expected.
     assert!(
@@ -349,14 +349,17 @@ fn a_lesson_runs_under_a_protocol_without_its_states_and_says_what_is_left_out()
     std::fs::write(path("f.toml"), renamed.replace("\"E\"", "\"F\"")).unwrap();
     let change = "cache F n-store = write > M";
     let tried = call(&["test", "umh/neighbouring-bytes", "--protocol", &path("f.toml"), "--mutate", change]);
-    assert!(tried.code == Some(1) && tried.stderr.contains("is left out, be it told"), "{tried:?}");
+    assert!(tried.code == Some(1) && tried.stderr.contains("the story, and what is expected"), "{tried:?}");
     let suite = ["test", "umh/neighbouring-bytes", "--protocol", "mesi", "--format"];
     let json = call(&[&suite[..], &["json"]].concat()).stdout;
     assert!(json.contains("\"left_out\":\"") || json.contains("\"left_out\": \""), "{json}");
     let junit = call(&[&suite[..], &["junit"]].concat()).stdout;
     assert!(junit.contains("<system-out>what speaks of states that"), "{junit}");
     let tested = call(&["test", "scenarios/umh/neighbouring-bytes.toml", "--protocol", "mesi"]);
-    assert!(tested.code == Some(1) && tested.stderr.contains("is left out, be it told"), "{tested:?}");
+    assert!(
+        tested.code == Some(1) && tested.stderr.contains("the story, and what is expected"),
+        "{tested:?}"
+    );
     let checked = call(&["check", "umh/neighbouring-bytes", "--set", "protocol=mesi"]);
     assert!(checked.code == Some(0) && checked.stderr.contains("this is left out"), "{checked:?}");
     assert_eq!(call(&["check", &path("slip.toml"), "--set", "protocol=mesi"]).code, Some(2));

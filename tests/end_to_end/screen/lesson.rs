@@ -59,12 +59,15 @@ fn what_is_left_out_of_a_lesson_is_said_on_the_screen_that_hides_the_shell() {
     let mut terminal = start(size, &[], &["debug", "umh/neighbouring-bytes", "--protocol", "mesi"]);
     terminal.wait_until("what is left out", |screen| {
         let text = screen.contents();
-        text.contains("is left out, be it told") && text.contains("expected a state of mesi")
+        text.contains("the story, and what is expected") && text.contains("expected a state of mesi")
     });
     terminal.send("\x1b");
     complete(&mut terminal, size);
     let text = terminal.screen().contents();
-    assert!(!text.contains("be it told") && text.contains("Its story is left out"), "{text}");
+    assert!(
+        !text.contains("the story, and what is expected") && text.contains("Its story is left out"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -28,6 +28,7 @@ pub(super) fn all(session: &mut Session, arguments: &Arguments) -> Result<Vec<St
             continue;
         }
         let held: Vec<_> = views(machine, address)
+            .filter(|view| !view.displaced)
             .map(|view| format!("{} {}", machine.components().path(view.node), state(&view)))
             .collect();
         lines.push(format!("{address}  {}", held.join("  ")));
