@@ -92,6 +92,7 @@ impl Sample {
             bytes: None,
             remote_claim: None,
             place: None,
+            displaced: false,
         };
         self.blocks.insert((node, address), view);
         self.blocks.get_mut(&(node, address)).unwrap()
