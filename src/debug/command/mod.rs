@@ -12,6 +12,7 @@ mod commands;
 mod complete;
 mod condition;
 mod deadlock;
+mod decided;
 mod delete;
 mod diff;
 mod display;

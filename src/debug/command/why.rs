@@ -1,6 +1,7 @@
 //! `why`: the chain of waiting from a warp, transaction, MSHR or link outwards.
 
 use super::arguments::Word;
+use super::decided;
 use super::select::Absent;
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::blame::blame;
@@ -26,7 +27,7 @@ pub const WHY: Command = Command {
     usage: "why [COMPONENT [warp N] | block ADDRESS | txn N | page N]",
     group: Group::Looking,
     about: "why something cannot go on, as one chain",
-    details: "Of a warp, a core, a node (its MSHRs), a link, the transactions on a block, one transaction or a fault of a page; without an argument, of what is selected, or shown. Of a transaction that has ended, where its cycles went (info latency). Where a rule is broken and nothing is selected, what the tables decided of the block, with the lines of their files.",
+    details: "Of a warp, a core, a node (its MSHRs), a link, the transactions on a block, one transaction or a fault of a page; without an argument, of what is selected, or shown. Of a transaction that has ended, where its cycles went (info latency). Where a rule is broken and nothing is selected, what the tables decided of the block, with the lines of their files; where lanes turn or ways move, by what that was decided.",
     completes: Completes::Component,
     run: why,
 };
@@ -48,6 +49,7 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         return Ok(told);
     }
     match words.as_slice() {
+        [] if session.selection() == Selection::default() => of_last(session, arguments),
         [] => of_selection(session, arguments),
         [kind, number] if TXN.contains(&kind.text) => {
             let number = arguments.number(number, "the number of a transaction")?;
@@ -84,6 +86,15 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             Err(arguments.error(second.span.clone(), "nothing is expected here"))
         }
     }
+}
+
+/// Where nothing is picked: what was decided just now, and what is followed waits for.
+fn of_last(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    let Some(mut lines) = decided::told(session) else { return of_selection(session, arguments) };
+    if let Ok(Effect::Said(waits)) = of_selection(session, arguments) {
+        lines.extend(waits);
+    }
+    Ok(Effect::Said(lines))
 }
 
 /// What is selected waits for, or what the screen follows; else whoever waits.
