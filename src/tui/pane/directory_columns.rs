@@ -169,6 +169,7 @@ pub fn is_here(view: &BlockView, line: Range, offset: u32) -> bool {
 mod tests {
     use super::*;
     use crate::debug::frame::directory::Directory;
+    use crate::debug::frame::sequence::Sequence;
     use crate::model::address::Address;
 
     #[test]
@@ -180,9 +181,8 @@ mod tests {
         assert_eq!(Window::new(&frame, line, &columns).value_heading(40), "value, bytes 0-3 36-39");
     }
 
-    #[test]
-    fn a_wide_pane_shows_more_bytes() {
-        let row = DirectoryRow {
+    fn row(value: Vec<u8>) -> DirectoryRow {
+        DirectoryRow {
             node: crate::model::component::ComponentId(0),
             name: "gpu0.smd0".to_owned(),
             depth: 0,
@@ -191,9 +191,36 @@ mod tests {
             owner: None,
             sharers: Vec::new(),
             busy: false,
-            value: Some(vec![0; 64]),
+            value: Some(value),
             was: None,
+        }
+    }
+
+    /// Fig. 5 (c): while the line is collected for a store to its third word, the first two hold what is collected.
+    #[test]
+    fn words_that_hold_something_come_before_those_that_are_only_wanted() {
+        let line = Range::new(Address(0x1000), 64);
+        let value = (0..64).map(|at| u8::from(at < 4) * 7).collect();
+        let sequence = Sequence {
+            txn: crate::model::message::TxnNumber(3),
+            title: String::new(),
+            range: Some(Range::new(Address(0x1008), 4)),
+            lifelines: Vec::new(),
+            steps: Vec::new(),
+            has_beginning: true,
+            view: None,
+            completed: None,
         };
+        let happened = vec![Range::new(Address(0x1004), 4)];
+        let directory = Directory { happened, rows: vec![row(value)], ..Directory::default() };
+        let frame = Frame { directory, sequence: Some(sequence), ..Frame::default() };
+        let columns = Columns::with(11, (6, 8), 8);
+        assert_eq!(Window::new(&frame, line, &columns).value_heading(40), "value, bytes 0-7");
+    }
+
+    #[test]
+    fn a_wide_pane_shows_more_bytes() {
+        let row = row(vec![0; 64]);
         let bytes =
             |width| Columns::new(width, 10, std::slice::from_ref(&row), Range::new(Address(0), 64)).bytes;
         assert_eq!([80, 100, 198].map(bytes), [8, 16, 32]);
