@@ -4,6 +4,7 @@
 
 mod check;
 mod copies;
+mod crossing;
 mod hold;
 mod lives;
 mod moves;
@@ -31,6 +32,7 @@ use crate::parts::driver::{Driver, Planned};
 use crate::parts::gmmu::{Gmmu, Outcome};
 use crate::protocol::outbox::Outbox;
 pub use copies::Copies;
+use crossing::Crossing;
 use hold::Part;
 use lives::Lives;
 pub use protection::{Protection, ProtectionConfig};
@@ -64,6 +66,9 @@ pub struct GpuPaging {
     /// Pages on the link.
     arrivals: VecDeque<(Tick, Planned)>,
     departures: VecDeque<(Tick, Page, EventNumber)>,
+    /// How far the first of either is.
+    coming: Option<Crossing>,
+    going: Option<Crossing>,
     /// Until when the link carries what the work, on a machine where copies and work overlap, has already.
     streams_until: Option<Tick>,
     /// When it was planned to go on.
@@ -261,6 +266,7 @@ impl Paging {
                 driver.digest(hasher);
             }
             (&gpu.replies, &gpu.arrivals, &gpu.departures, gpu.streams_until).hash(hasher);
+            (gpu.coming, gpu.going).hash(hasher);
         }
         (&self.owners, &self.draining, &self.wanted, &self.recalled, &self.copies).hash(hasher);
         if let Some(protection) = &self.protection {
@@ -279,6 +285,8 @@ impl GpuPaging {
             replies: VecDeque::new(),
             arrivals: VecDeque::new(),
             departures: VecDeque::new(),
+            coming: None,
+            going: None,
             streams_until: None,
             wake: None,
             lives: Lives::default(),
@@ -305,8 +313,13 @@ impl GpuPaging {
     }
 
     /// When each part has something to do next, in the order in which they do it.
-    fn heads(&self) -> [(Part, Option<Tick>); 6] {
+    fn heads(&self) -> [(Part, Option<Tick>); 8] {
+        let piece = |crossing: Option<Crossing>| {
+            crossing.map(|crossing| crossing.next).filter(|next| *next < Tick::MAX)
+        };
         [
+            (Part::Going, piece(self.going)),
+            (Part::Coming, piece(self.coming)),
             (Part::Departure, self.departures.front().map(|(tick, ..)| *tick)),
             (Part::Arrival, self.arrivals.front().map(|(tick, _)| *tick)),
             (Part::Reply, self.replies.front().map(|(tick, _)| *tick)),

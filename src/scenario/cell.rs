@@ -83,20 +83,42 @@ impl CellName {
         Ok(name)
     }
 
+    /// The row of a block that it is about, of a cache's table.
+    fn row(self) -> Option<State> {
+        match self {
+            Self::Cache(state, _) | Self::Inner(state, _) => Some(state),
+            Self::Uncached { .. } => Some(State::I),
+            Self::Directory(_) | Self::Merge(..) => None,
+        }
+    }
+
     /// What the table says there, in words; `None` if nothing.
     #[must_use]
     pub fn answer(&self, table: &Table) -> Option<String> {
-        match *self {
+        match self.row() {
+            Some(own) => self.answer_in(table, own),
+            None => self.answer_of_rules(table),
+        }
+    }
+
+    /// The same, as if it were said of a block in a state.
+    fn answer_in(self, table: &Table, asked: State) -> Option<String> {
+        let (own, cell) = match self {
             Self::Cache(state, action) => {
-                let cell = table.cell(state, action, false).or_else(|| table.cell(state, action, true))?;
-                Some(words(cell, state, is_clean(table, state)))
+                (state, table.cell(state, action, false).or_else(|| table.cell(state, action, true))?)
             }
-            Self::Inner(state, action) => {
-                Some(words(table.cell(state, action, true)?, state, is_clean(table, state)))
-            }
-            Self::Uncached { has_children, action } => {
-                Some(words(table.uncached_cell(action, has_children)?, State::I, true))
-            }
+            Self::Inner(state, action) => (state, table.cell(state, action, true)?),
+            Self::Uncached { has_children, action } => (State::I, table.uncached_cell(action, has_children)?),
+            Self::Directory(_) | Self::Merge(..) => return None,
+        };
+        let next = if cell.next == Next::Same && own != asked { Next::To(own) } else { cell.next };
+        let is_clean = matches!(self, Self::Uncached { .. }) || is_clean(table, asked);
+        Some(words(Cell { next, ..cell }, asked, is_clean))
+    }
+
+    fn answer_of_rules(self, table: &Table) -> Option<String> {
+        match self {
+            Self::Cache(..) | Self::Inner(..) | Self::Uncached { .. } => None,
             Self::Directory(request) => {
                 let rules = table.directory(request);
                 (!rules.is_empty())
@@ -116,13 +138,17 @@ const CHOICES: usize = 4;
 
 impl CellName {
     /// Answers to choose from when this cell is asked for, the right one among them: what the table says elsewhere to
-    /// the same. No two say the same in other words. In an order that tells nothing.
+    /// the same, as if it were said here. No two say the same in other words. In an order that tells nothing.
     #[must_use]
     pub fn choices(&self, table: &Table) -> Vec<String> {
         let Some(right) = self.answer(table) else { return Vec::new() };
         let mut choices = vec![right];
         for other in self.neighbours(table) {
-            if let Some(answer) = other.answer(table)
+            let answer = match self.row() {
+                Some(asked) => other.answer_in(table, asked),
+                None => other.answer_of_rules(table),
+            };
+            if let Some(answer) = answer
                 && !choices.iter().any(|choice| plain(choice) == plain(&answer))
                 && choices.len() < CHOICES
             {
@@ -263,6 +289,8 @@ mod tests {
             "directory read",
             "merge N E",
             "cache S n-store",
+            "cache N n-store",
+            "cache O read",
         ] {
             let name = CellName::read(&Text::new("because", text), &table).unwrap();
             let choices = name.choices(&table);
@@ -270,6 +298,16 @@ mod tests {
             assert!((2..=CHOICES).contains(&choices.len()) && choices.is_sorted(), "{text}: {choices:?}");
             let plain: std::collections::BTreeSet<_> = choices.iter().map(|choice| plain(choice)).collect();
             assert_eq!(plain.len(), choices.len(), "{text}: {choices:?}");
+            // Of a block in a state none says that it becomes that, or stays another one.
+            let Some(row) = name.row() else { continue };
+            let wrong = |choice: &String| {
+                choice.ends_with(&format!("becomes {row}"))
+                    || choice.contains("stays ") && !choice.ends_with(&format!("stays {row}"))
+            };
+            assert!(!choices.iter().any(wrong), "{text}: {choices:?}");
+            // What is clean gives no dirty bytes, whichever the table's word for both is.
+            let gives = choices.iter().any(|choice| choice.starts_with("gives its dirty bytes"));
+            assert!(!(gives && is_clean(&table, row)), "{text}: {choices:?}");
         }
     }
 

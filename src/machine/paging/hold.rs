@@ -8,6 +8,9 @@ use crate::model::time::Tick;
 /// What has something to do at a time of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
+    /// A piece of the page at the head.
+    Going,
+    Coming,
     Departure,
     Arrival,
     Reply,
@@ -27,6 +30,8 @@ impl GpuPaging {
     fn postpone(&mut self, tick: Tick, later: Tick) {
         let put_off = |due: &mut Tick| *due = later.max(*due);
         match self.first(tick) {
+            Some(Part::Going) => self.going.iter_mut().for_each(|crossing| put_off(&mut crossing.next)),
+            Some(Part::Coming) => self.coming.iter_mut().for_each(|crossing| put_off(&mut crossing.next)),
             Some(Part::Departure) => self.departures.iter_mut().for_each(|(due, ..)| put_off(due)),
             Some(Part::Arrival) => self.arrivals.iter_mut().for_each(|(due, _)| put_off(due)),
             Some(Part::Reply) => self.replies.iter_mut().for_each(|(due, _)| put_off(due)),
@@ -76,11 +81,11 @@ impl Machine {
             page.map_or_else(String::new, |page| page.range(paging.page).start.to_string())
         };
         match one.first(tick) {
-            Some(Part::Arrival) => {
+            Some(Part::Arrival | Part::Coming) => {
                 let head = one.arrivals.front().map(|(_, planned)| planned.page);
                 format!("page {} on its way to gpu{gpu}", first(head))
             }
-            Some(Part::Departure) => {
+            Some(Part::Departure | Part::Going) => {
                 let head = one.departures.front().map(|(_, page, _)| *page);
                 format!("page {} on its way to the host", first(head))
             }

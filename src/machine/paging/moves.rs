@@ -3,8 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use super::crossing::{Way, streams};
 use super::{GpuPaging, Machine, Owner};
-use crate::config::machine::CopyMode;
 use crate::machine::transport::carry;
 use crate::model::address::Range;
 use crate::model::fault::Fault;
@@ -12,7 +12,7 @@ use crate::model::page::{Page, PageRun};
 use crate::model::paging::{MoveReason, PageChange};
 use crate::model::time::EventNumber;
 use crate::parts::driver::Planned;
-use crate::protocol::outbox::{Outbox, Touch, TouchKind};
+use crate::protocol::outbox::{Outbox, TouchKind};
 
 /// Nodes that a page leaves.
 struct Drained<'a> {
@@ -247,21 +247,22 @@ impl Machine {
         let (bytes, mode) = (u64::from(paging.page), paging.copies.mode);
         let Some(one) = paging.gpus.get_mut(gpu) else { return };
         let due = carry(&mut self.links, one.ports.links.0, bytes, now);
-        let streams = planned.reason == MoveReason::Copied && mode == CopyMode::Overlapped;
-        if streams {
+        let is_first = one.arrivals.is_empty();
+        if streams(planned, mode) {
             one.streams_until = Some(due);
             one.arrivals.push_back((now, planned));
+            // It is used from its beginning on, and stands in nobody's way there.
+            let range = page.range(paging.page);
+            self.pass_memory(None, range, TouchKind::Read, out);
         } else {
             one.arrivals.push_back((due, planned));
             let (link, driver) = (one.ports.links.0.first, one.ports.driver);
             self.tell_sent(gpu, page, self.link_component(link, driver));
+            if is_first {
+                self.begin_crossing(gpu, Way::ToGpu);
+            }
         }
         self.arm_sampler();
-        self.pass_memory(None, page, TouchKind::Read, out);
-        // What streams in perfectly is used from its beginning on: it stands in nobody's way.
-        if !streams {
-            self.pass_memory(Some(gpu), page, TouchKind::Write, out);
-        }
         self.wake_paging(gpu);
     }
 
@@ -275,24 +276,14 @@ impl Machine {
             return;
         }
         let arrival = carry(&mut self.links, one.ports.links.1, bytes, now);
+        let is_first = one.departures.is_empty();
         one.departures.push_back((arrival, page, out.event));
+        if is_first {
+            self.begin_crossing(gpu, Way::ToHost);
+        }
         self.arm_sampler();
-        self.pass_memory(Some(gpu), page, TouchKind::Read, out);
-        self.pass_memory(None, page, TouchKind::Write, out);
         self.tell_page(gpu, page, PageChange::WrittenBack, 0, out);
         self.wake_paging(gpu);
-    }
-
-    /// A page that leaves is read at one side, a GPU's or the host's, and written at the other. Nobody waits for that: the
-    /// memories do it while the page is on the link, in turn with all else that is asked of them.
-    fn pass_memory(&mut self, gpu: Option<usize>, page: Page, what: TouchKind, out: &mut Outbox) {
-        let Some(range) = self.paging.as_ref().map(|paging| page.range(paging.page)) else { return };
-        for (start, bytes) in self.dealt(gpu, range) {
-            let memory = gpu.map_or_else(|| self.host_memory(start), |gpu| self.gpu_memory(gpu, start));
-            let Some(memory) = memory else { continue };
-            self.touch_memory(memory, Touch { what, range: Range::new(start, bytes) }, out);
-            self.advance_memory(memory, out);
-        }
     }
 
     /// A page is in host memory again.

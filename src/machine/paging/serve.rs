@@ -2,6 +2,7 @@
 
 use super::super::step::Handled;
 use super::Machine;
+use super::crossing::{Way, streams};
 use super::sockets::is_mapped;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
@@ -43,6 +44,7 @@ impl Machine {
             return Handled::No;
         };
         one.streams_until = one.streams_until.filter(|until| *until > now);
+        self.cross_pieces(gpu, out);
         self.departed(gpu, out);
         self.arrived(gpu, out);
         self.answer(gpu, out);
@@ -276,12 +278,21 @@ impl Machine {
             let Some((_, planned)) = one.arrivals.pop_front() else { return };
             out.cause = planned.because;
             let at = one.ports.driver;
+            self.settle_bytes(gpu, planned, out);
             if self.takes_next((at, planned.page), |all| &mut all.came, |nth| Fault::LosePage { nth }, out) {
                 continue;
             }
             self.settle_in(gpu, planned, out);
         }
         out.cause = None;
+    }
+
+    /// The bytes of a page are there, unless they stream in while it is used.
+    fn settle_bytes(&mut self, gpu: usize, planned: Planned, out: &mut Outbox) {
+        let mode = self.paging.as_ref().map(|paging| paging.copies.mode);
+        if mode.is_some_and(|mode| !streams(planned, mode)) {
+            self.end_crossing(gpu, planned.page, Way::ToGpu, out);
+        }
     }
 
     /// A page is in the memory of the GPU: it is translated from here on.
@@ -349,6 +360,7 @@ impl Machine {
             }
             let Some((_, page, sent)) = one.departures.pop_front() else { return };
             out.cause = Some(sent);
+            self.end_crossing(gpu, page, Way::ToHost, out);
             self.settle_back(gpu, page, out);
         }
         out.cause = None;

@@ -179,17 +179,20 @@ fn holders(canvas: &mut Canvas, y: u16, row: &DirectoryRow, columns: &Columns) {
 fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, x: u16, view: &BlockView, doing: &str) {
     let room = canvas.width().saturating_sub(x + 1);
     let short = doing.strip_prefix("waits for ").unwrap_or(doing);
+    // Without a verb it would read as if the other one had asked.
+    let brief = if short == doing { doing.to_owned() } else { format!("awaits {short}") };
     let texts = match view.since {
         Some(since) => {
             let (cycle, age) = (frame.time.cycle(since), age(frame, since));
             vec![
                 format!("{doing} since {} ({})", grouped(cycle), counted(age, "cycle")),
                 format!("{doing}, {}", counted(age, "cycle")),
-                format!("{short}, {}", counted(age, "cycle")),
+                format!("{brief}, {}", counted(age, "cycle")),
+                brief,
                 short.to_owned(),
             ]
         }
-        None => vec![doing.to_owned(), short.to_owned()],
+        None => vec![doing.to_owned(), brief, short.to_owned()],
     };
     let fits = texts.iter().find(|text| text.chars().count() <= usize::from(room));
     if let Some(text) = fits.or(texts.last()).filter(|_| room > 12) {

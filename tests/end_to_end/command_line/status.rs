@@ -354,7 +354,7 @@ fn a_lesson_runs_under_a_protocol_without_its_states_and_says_what_is_left_out()
     let json = call(&[&suite[..], &["json"]].concat()).stdout;
     assert!(json.contains("\"left_out\":\"") || json.contains("\"left_out\": \""), "{json}");
     let junit = call(&[&suite[..], &["junit"]].concat()).stdout;
-    assert!(junit.contains("<system-out>what speaks of states that"), "{junit}");
+    assert!(junit.contains("<system-out>the story, and what is expected"), "{junit}");
     let tested = call(&["test", "scenarios/umh/neighbouring-bytes.toml", "--protocol", "mesi"]);
     assert!(
         tested.code == Some(1) && tested.stderr.contains("the story, and what is expected"),

@@ -68,7 +68,11 @@ fn a_page_on_its_way_is_read_and_written_in_the_memories_at_both_ends() {
         }
     }
     latencies.dedup();
-    assert_eq!(latencies.len(), 1, "the first access waits for no byte of its page: {latencies:?}");
+    assert_eq!(
+        latencies.len(),
+        1,
+        "the first access does not wait the longer the larger its page is: {latencies:?}"
+    );
 }
 
 /// Cycles that the first access takes once its page is there.
