@@ -131,8 +131,8 @@ mod tests {
     #[test]
     fn a_page_that_thrashes_is_asked_for_and_then_on_its_way() {
         let pages = [0x1000, 0x2000, 0x3000, 0x1000].to_vec();
-        let mut machine =
-            working("tiny/paged-1gpu", &["gpu.memory.size=8 KiB"], &[("gpu0.cu0", Load, pages)]);
+        let small = ["gpu.memory.size=8 KiB", "gpu.paging.evict=lru"];
+        let mut machine = working("tiny/paged-1gpu", &small, &[("gpu0.cu0", Load, pages)]);
         let (mut records, mut seen) = (Records::silent(), BTreeSet::new());
         while machine.step(&mut records) == StepOutcome::Ran {
             let [thrashing, faulted, coming, ..] = machine.view_pages(8)[0].counts;
