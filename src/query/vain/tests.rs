@@ -6,6 +6,7 @@ use super::Possible;
 use super::states::leads;
 use crate::machine::sample::bundled;
 use crate::machine::{Change, Machine, Planned};
+use crate::model::record::Records;
 use crate::model::state::{Action, State};
 use crate::protocol::mutation;
 use crate::protocol::table::{Cell, Next, Step};
@@ -105,11 +106,14 @@ fn states_that_nothing_there_has_or_gets_are_told() {
         "message at host.hmd0",
     ];
     check(&tagged, &lacking, &possible);
-    let other = Arc::new(tagged.clone());
-    tagged.run_until(9);
-    for event in [0, 20] {
-        let change = Change::Adopt(other.clone());
+    // One that is to come, and then one that was made.
+    for event in [20, 0] {
+        let change = Change::Adopt(Arc::new(tagged.clone()));
         tagged.plan(Arc::from([Planned { event, text: "cell".into(), change }]));
+        if event == 0 {
+            tagged.step(&mut Records::silent());
+            assert_eq!(tagged.next_planned(), None);
+        }
         check(&tagged, &[("transition to E gpu 0", "E is no state of")], &["transition to C"]);
     }
 }
