@@ -193,8 +193,8 @@ mod tests {
     use super::*;
     use crate::debug::frame::wish::Wish;
     use crate::debug::origin::Origin;
+    use crate::debug::sample::bundled;
     use crate::model::address::Address;
-    use crate::scenario::{Options, Scenario};
 
     /// Two lines of one secondary block, then a fence, which is about no block.
     const LINES: &str = r#"
@@ -260,13 +260,6 @@ fence = "full"
         session.select(elsewhere);
         session.pick(Selection { txn: Some(txn), ..elsewhere });
         assert_eq!(session.selection().block, Some(Address(0x1000)), "a warp is picked with its transaction");
-    }
-
-    fn bundled(name: &str) -> Session {
-        let scenario = Scenario::load(name).unwrap();
-        let options = Options::default();
-        let prepared = scenario.prepare(&options).unwrap();
-        Session::open(Origin::scenario(name, &scenario, &options, prepared), None)
     }
 
     /// Of the many pages that are copied at once it is one that is spoken of.

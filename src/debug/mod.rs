@@ -31,6 +31,8 @@ pub mod question;
 mod queue;
 mod quiz;
 pub mod recall;
+#[cfg(test)]
+pub mod sample;
 pub mod session;
 pub mod settings;
 pub mod stop;

@@ -200,6 +200,12 @@ impl Record {
         (!matches!(self.what, What::Input { .. })).then_some(self.at)
     }
 
+    /// Whether it is known what led to it, beside what waits: a rule is broken, or something was decided by what was measured.
+    #[must_use]
+    pub fn has_reason(&self) -> bool {
+        matches!(self.what, What::Violation { .. } | What::LaneReversal(_) | What::WayRepartition { .. })
+    }
+
     /// The name of this record's kind.
     #[must_use]
     pub fn kind(&self) -> &'static str {

@@ -6,8 +6,8 @@ use crate::debug::frame::wish::Wish;
 use crate::debug::frame::{Frame, session::Info};
 use crate::debug::interrupt::Interrupt;
 use crate::debug::origin::Origin;
+use crate::debug::sample::bundled;
 use crate::debug::session::Session;
-use crate::scenario::{Options, Scenario};
 
 /// UMH, Fig. 5 (a) and (b-1).
 const FIG5: &str = r#"
@@ -32,10 +32,7 @@ pub fn session() -> Session {
 
 /// A bundled lesson.
 pub fn lesson(name: &str) -> Session {
-    let scenario = Scenario::load(name).unwrap();
-    let options = Options::default();
-    let prepared = scenario.prepare(&options).unwrap();
-    Session::open(Origin::scenario(name, &scenario, &options, prepared), None)
+    bundled(name)
 }
 
 /// The same accesses on another machine.

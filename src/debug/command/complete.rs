@@ -172,11 +172,7 @@ mod tests {
 
     #[test]
     fn what_the_bug_may_be_is_offered_by_number() {
-        let scenario = crate::scenario::Scenario::load("debugging/lost-byte").unwrap();
-        let options = crate::scenario::Options::default();
-        let prepared = scenario.prepare(&options).unwrap();
-        let session =
-            Session::open(Origin::scenario("debugging/lost-byte", &scenario, &options, prepared), None);
+        let session = crate::debug::sample::bundled("debugging/lost-byte");
         let found = complete(&session, "bug ", 4);
         assert!(found.len() > 1 && found[1].text == "2" && !found[1].about.is_empty(), "{found:?}");
     }

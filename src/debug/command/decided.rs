@@ -56,16 +56,12 @@ fn ways(decision: WayDecision, threshold: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::debug::interrupt::Interrupt;
-    use crate::debug::origin::Origin;
-    use crate::scenario::{Options, Scenario};
+    use crate::debug::sample::bundled;
 
     /// What `why` says at the first record of a lesson that a query means.
     fn why_at(name: &str, query: &str) -> Vec<String> {
-        let (scenario, options) = (Scenario::load(name).unwrap(), Options::default());
-        let prepared = scenario.prepare(&options).unwrap();
-        let mut session = Session::open(Origin::scenario(name, &scenario, &options, prepared), None);
+        let mut session = bundled(name);
         let mut execute = |line: &str| session.execute(line, &Interrupt::default()).unwrap().lines;
         execute(&format!("until {query}"));
         execute("why")

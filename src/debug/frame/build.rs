@@ -75,7 +75,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     places(&mut frame, machine, &facts, wish);
     stores(&mut frame, machine, &selection, wish);
     transactions(&mut frame, machine, &facts, wish);
-    frame.is_broken = facts.last.iter().any(|record| matches!(record.what, What::Violation { .. }));
+    frame.has_reason = facts.last.iter().any(Record::has_reason);
     let is_silent = frame.now.is_empty() && frame.position.event > 0;
     frame.unrecorded = is_silent.then(|| text::unrecorded(machine));
     frame.why = Why::of(machine, &selection, facts.shown.as_ref(), &frame.transactions);

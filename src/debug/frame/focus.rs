@@ -113,15 +113,11 @@ pub fn line_of(machine: &dyn Inspect, block: Address, txn: TxnNumber) -> Address
 mod tests {
     use super::*;
     use crate::debug::interrupt::Interrupt;
-    use crate::debug::origin::Origin;
-    use crate::debug::session::Session;
-    use crate::scenario::{Options, Scenario};
+    use crate::debug::sample::bundled;
 
     /// The paths of the homes of a block at the end of a lesson, and of the nodes that have a part in it.
     fn at_the_end(name: &str, address: u64) -> [Vec<String>; 2] {
-        let (scenario, options) = (Scenario::load(name).unwrap(), Options::default());
-        let prepared = scenario.prepare(&options).unwrap();
-        let mut session = Session::open(Origin::scenario(name, &scenario, &options, prepared), None);
+        let mut session = bundled(name);
         session.execute("end", &Interrupt::default()).unwrap();
         let machine = session.machine();
         let focus = Focus::new(machine, Address(address));

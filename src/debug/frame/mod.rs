@@ -57,8 +57,8 @@ pub struct Frame {
     pub selection: Selection,
     /// What the last event did, in sentences, and what caused it.
     pub now: Vec<Happening>,
-    /// Whether it broke a rule.
-    pub is_broken: bool,
+    /// Whether it is known what led to it, beside what waits.
+    pub has_reason: bool,
     /// What is told instead of an event that has made no record.
     pub unrecorded: Option<String>,
     /// Why the selected warp, transaction or component cannot go on.
@@ -146,7 +146,7 @@ impl Default for Frame {
             stop: None,
             selection: Selection::default(),
             now: Vec::new(),
-            is_broken: false,
+            has_reason: false,
             unrecorded: None,
             why: Why::default(),
             map: Map::default(),

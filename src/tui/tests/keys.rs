@@ -26,6 +26,16 @@ fn time_keys_are_commands_with_their_count() {
     );
 }
 
+/// The frame has what waits; what a decision was made by only the debugger knows.
+#[test]
+fn why_ways_moved_is_asked_of_the_debugger() {
+    let mut session = live::lesson("numa/both-full");
+    let moved = live::frame(&mut session, &["until way-repartition at gpu0.l2.0 step equalise"]);
+    assert_eq!(commands(&press(&mut app(moved, 80, 24), "y")), ["why"]);
+    let other = live::frame(&mut session, &["step"]);
+    assert!(commands(&press(&mut app(other, 80, 24), "y")).is_empty());
+}
+
 #[test]
 fn playing_is_paced_and_the_next_command_is_not() {
     let mut app = app(Sample::frame(), 80, 24);

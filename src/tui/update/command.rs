@@ -174,11 +174,11 @@ impl App {
     }
 
     /// Whether the debugger knows more than what the frame has: of an access that has ended, where its time went; of a rule that is
-    /// broken, what led to it; and of what can never go on, why.
+    /// broken, of lanes that turn and ways that move, what led to it; and of what can never go on, why.
     fn asks_the_debugger(&self) -> bool {
         let frame = &*self.frame;
         let has_more = frame.selection.txn.is_some() || frame.deadlock.is_some();
-        frame.is_broken || frame.why.links.is_empty() && has_more
+        frame.has_reason || frame.why.links.is_empty() && has_more
     }
 
     /// Goes to the cause of the record under the cursor or selected, or of the event that just happened.
