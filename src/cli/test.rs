@@ -185,6 +185,12 @@ impl Tested {
         self.result.as_ref().is_ok_and(|report| report.passed) && !self.is_cut()
     }
 
+    /// What is known of why it failed: the records that broke a rule, and why it could not go on.
+    fn reasons(&self) -> impl Iterator<Item = String> {
+        let diagnosis = self.diagnosis.iter().flat_map(Diagnosis::lines);
+        self.blame.iter().flatten().cloned().chain(diagnosis)
+    }
+
     fn is_cut(&self) -> bool {
         self.result.as_ref().is_ok_and(|report| report.ended == scenario::Ended::Interrupted)
     }
@@ -195,6 +201,7 @@ impl Tested {
             path: &self.path,
             seconds: self.seconds,
             failures: self.result.iter().flat_map(|report| &report.failures).map(sentence).collect(),
+            reasons: self.reasons().collect(),
             error: self.result.as_ref().err().map(ToString::to_string),
             note: self.left_out.as_ref().map(|why| format!("{}: {why}", work::LEFT_OUT)),
             is_cut: self.is_cut(),
@@ -252,9 +259,7 @@ fn text(tested: &[Tested]) -> String {
         lines.push(format!("{word} {}{name}", one.path));
         let failures = one.result.iter().flat_map(|report| &report.failures);
         lines.extend(failures.map(|failure| format!("       {}", sentence(failure))));
-        let diagnosis = one.diagnosis.iter().flat_map(Diagnosis::lines);
-        let why = one.blame.iter().flatten().cloned().chain(diagnosis);
-        lines.extend(why.map(|line| format!("       {line}")));
+        lines.extend(one.reasons().map(|line| format!("       {line}")));
         let idle = one.result.iter().flat_map(|report| &report.idle_faults);
         lines.extend(idle.map(|fault| format!("       note: {}", report::summary::idle(*fault))));
     }

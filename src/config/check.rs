@@ -43,10 +43,15 @@ impl Check<'_> {
     /// Percent with a decimal, in thousandths, of what some work touches.
     pub fn thousandths(self, key: &str, given: Option<&At<f64>>) -> Result<Option<u32>> {
         let Some(share) = given else { return Ok(None) };
-        if !(0.1..=100.0).contains(&share.value) {
+        // Below one percent stands who means a fraction of 1.
+        if !(1.0..=100.0).contains(&share.value) {
             let message = format!("{key} is {}", share.value);
-            let complaint = self.document.complain(Some(&share.span), message);
-            return fail(complaint.expected("0.1 to 100 percent of the arrays that the work is about"));
+            let mut complaint = self.document.complain(Some(&share.span), message);
+            if (0.01..1.0).contains(&share.value) {
+                complaint.suggestion =
+                    Some(format!("did you mean {}?", (share.value * 1000.0).round() / 10.0));
+            }
+            return fail(complaint.expected("1 to 100 percent of the arrays that the work is about"));
         }
         Ok(Some((share.value * 10.0).round() as u32))
     }

@@ -3,6 +3,7 @@
 use super::frame::Knot;
 use super::frame::focus;
 use super::frame::selection::Selection;
+use super::frame::sequence::is_of_journey;
 use super::session::Session;
 use super::view::SEARCHED;
 use crate::model::address::{Address, Range};
@@ -75,7 +76,8 @@ impl Session {
         let line = |range| focus::line_in(self.machine(), range, record.txn, before);
         let block = record.range.map(line).or(self.followed.block);
         let txn = match record.txn {
-            None if !self.is_of_fault(&record) => self.last_txn(),
+            // A block that is flushed is on its way for none.
+            None if !self.is_of_fault(&record) && !is_of_journey(&record) => self.last_txn(),
             // It may only begin with what is spoken of.
             Some(txn)
                 if record.id.event > self.event() && self.machine().transaction_range(txn).is_none() =>
@@ -137,7 +139,7 @@ impl Session {
     }
 
     /// The record that told last which block it is about, where the last event tells none: of a transaction, so that all panes are
-    /// about the same, or else of none.
+    /// about the same, or of a block on its way for none; or else of any.
     fn spoke_last(&mut self) -> Option<Record> {
         if self.is_moving() {
             return None;
@@ -147,7 +149,8 @@ impl Session {
         NEAR.into_iter().find_map(|events| {
             let records = self.records(event.saturating_sub(events).max(start), event);
             let mut told = records.iter().rev().filter(|record| record.range.is_some());
-            let last = told.clone().find(|record| record.txn.is_some()).or_else(|| told.next())?.id.event;
+            let leads = |record: &&Record| record.txn.is_some() || is_of_journey(record);
+            let last = told.clone().find(leads).or_else(|| told.next())?.id.event;
             let of_last = |record: &&Record| record.id.event == last;
             let records: Vec<Record> = records.iter().filter(of_last).cloned().collect();
             self.speaking(&records).cloned()

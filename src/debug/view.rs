@@ -5,13 +5,16 @@ use std::sync::Arc;
 use super::breakpoint::Breakpoint;
 use super::command;
 use super::diagnosis::{Sentence, diagnose};
+use super::frame::focus;
 use super::frame::log::{Log, LogLine};
 use super::frame::selection::Selection;
+use super::frame::sequence::is_of_journey;
 use super::frame::session::{Activity, BreakpointRow, CommandInfo, Info, Mark, MarkKind, RunState};
 use super::frame::wish::{Pane, Wish};
 use super::frame::{Facts, Frame, Knot, KnotEdge, build};
 use super::session::Session;
 use crate::machine::{Machine, StepOutcome};
+use crate::model::address::Address;
 use crate::model::inspect::TransactionView;
 use crate::model::message::TxnNumber;
 use crate::model::record::{Record, What};
@@ -152,7 +155,9 @@ impl Session {
 
     /// The records of the selected transaction up to the cursor; `shown` is how it stands, if it is in flight.
     fn journey(&mut self, selection: Selection, shown: Option<&TransactionView>) -> Vec<Record> {
-        let Some(txn) = selection.txn else { return Vec::new() };
+        let Some(txn) = selection.txn else {
+            return selection.block.map_or_else(Vec::new, |block| self.journey_of_line(block));
+        };
         let event = self.event();
         if let Some(view) = shown {
             self.began = Some((txn, view.issued_at));
@@ -175,6 +180,23 @@ impl Session {
             self.began = Some((txn, begin.id.event));
         }
         records
+    }
+
+    /// The records of a line up to the cursor that are of no transaction, since the last access of it began or ended.
+    fn journey_of_line(&mut self, block: Address) -> Vec<Record> {
+        let (line, event) = (focus::line(self.machine(), block), self.event());
+        let records = if self.is_moving() {
+            self.recall.at_hand(event)
+        } else {
+            self.records(event.saturating_sub(SEARCHED).max(self.timeline.start()), event)
+        };
+        let is_of_line = |record: &&Record| record.range.is_some_and(|range| range.overlaps(line));
+        let is_access = |record: &&Record| matches!(record.what, What::Issue { .. } | What::Complete { .. });
+        let since = records.iter().rev().filter(is_of_line).take_while(|record| !is_access(record));
+        let own = since.filter(|record| record.txn.is_none() && is_of_journey(record));
+        let mut own: Vec<Record> = own.cloned().collect();
+        own.reverse();
+        own
     }
 
     /// Whether too much would have to be run again for the beginning of a transaction that nobody has selected.
@@ -281,6 +303,7 @@ fn command_info(command: &command::Command) -> CommandInfo {
 #[cfg(test)]
 mod tests {
     use super::super::interrupt::Interrupt;
+    use super::super::sample::bundled;
     use super::super::session::tests::session;
     use super::*;
     use crate::model::message::TxnNumber;
@@ -299,5 +322,25 @@ mod tests {
         assert_eq!(events, (286..=295).collect::<Vec<_>>());
         assert_eq!((frame.log.after, frame.position.known), (5, 600));
         assert_eq!(frame.sequence.unwrap().steps[0].id.event, 289);
+    }
+
+    /// Between two launches blocks are written back for nobody's access: what is drawn is their way, and not that of the last access.
+    #[test]
+    fn a_block_that_is_flushed_is_drawn_on_its_way_for_no_access() {
+        let mut session = bundled("umh/next-kernel");
+        let info = Arc::new(session.info());
+        let mut drawn = |event: u64| {
+            session.execute(&format!("goto event {event}"), &Interrupt::default()).unwrap();
+            let sequence = session.frame(&info, &Wish::default()).sequence.unwrap();
+            let events: Vec<_> = sequence.steps.iter().map(|step| step.id.event).collect();
+            (sequence.txn, sequence.title, events.first().copied(), events.last().copied())
+        };
+        let (last, ..) = drawn(34);
+        assert!(last.is_some(), "an access ends here");
+        let (txn, title, first, now) = drawn(51);
+        assert_eq!((txn, title.as_str()), (None, "0x100000, for no access"));
+        // A late acknowledgement of an access that has ended cuts nothing off.
+        assert_eq!((first, now), (Some(37), Some(51)));
+        assert_eq!(drawn(34).0, last);
     }
 }

@@ -13,6 +13,8 @@ pub struct Case<'a> {
     pub seconds: f64,
     /// What failed, a line each.
     pub failures: Vec<String>,
+    /// What is known of why, a line each.
+    pub reasons: Vec<String>,
     /// Why it could not be run at all.
     pub error: Option<String>,
     /// What its reader should know besides.
@@ -66,7 +68,10 @@ fn body(case: &Case<'_>) -> String {
     };
     let mut text = match (&case.error, case.failures.first()) {
         (Some(error), _) => element("error", error.lines().next().unwrap_or_default(), error),
-        (None, Some(first)) => element("failure", first, &case.failures.join("\n")),
+        (None, Some(first)) => {
+            let lines: Vec<&str> = case.failures.iter().chain(&case.reasons).map(String::as_str).collect();
+            element("failure", first, &lines.join("\n"))
+        }
         (None, None) if case.is_skipped() => element("skipped", "interrupted", ""),
         (None, None) => String::new(),
     };
@@ -87,6 +92,7 @@ mod tests {
             path: "umh/a",
             seconds: 0.5,
             failures: failures.iter().map(|text| (*text).to_owned()).collect(),
+            reasons: vec!["since <w>".to_owned()],
             error: error.map(str::to_owned),
             note: None,
             is_cut: false,
@@ -104,7 +110,10 @@ mod tests {
         );
         assert_eq!(text.matches("<skipped message=\"interrupted\">").count(), 1, "{text}");
         assert!(text.contains("name=\"a &lt;b&gt; &amp; &quot;c&quot;\u{fffd}\" time=\"0.500\"/>"), "{text}");
-        assert!(text.contains("<failure message=\"x &lt; y\">x &lt; y\nz</failure>"), "{text}");
+        assert!(
+            text.contains("<failure message=\"x &lt; y\">x &lt; y\nz\nsince &lt;w&gt;</failure>"),
+            "{text}"
+        );
         assert!(text.contains("<error message=\"broken\">broken\nhere</error>"), "{text}");
     }
 }

@@ -63,6 +63,8 @@ fn a_memory_may_hold_an_eighth_of_what_the_work_touches() {
     let set = ["gpu.paging.share=12.5".to_owned()];
     let gpu = crate::config::load_machine_with("paged-gtx480", None, &set).unwrap().gpu.unwrap();
     assert_eq!(gpu.paging.unwrap().share, Some(125));
+    let error = crate::config::load_machine_with("paged-gtx480", None, &["gpu.paging.share=0.5".to_owned()]);
+    assert_eq!(error.unwrap_err().suggestion.unwrap(), "did you mean 50?");
 }
 
 #[test]
@@ -103,7 +105,7 @@ const BROKEN: &[Broken] = &[
         "gpu = { memory = { home = 'cache' }, tags = { share = 101 } }",
         (1, 55),
         "gpu.tags.share is 101",
-        "0.1 to 100",
+        "1 to 100",
     ),
     (
         "gpu = { l1 = { line = '512 B' }, l2 = { line = '512 B' }, memory = { home = 'numa' }, numa = { page = '256 B' } }",

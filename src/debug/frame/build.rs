@@ -11,7 +11,7 @@ use crate::model::time::EventNumber;
 
 use super::crowd::{self, Crowd, Unit};
 use super::directory::Directory;
-use super::focus::Focus;
+use super::focus::{self, Focus};
 use super::log::Log;
 use super::map::Map;
 use super::pages::Pages;
@@ -40,7 +40,7 @@ pub struct Facts<'a> {
     pub shown: Option<TransactionView>,
     /// Records of the event that led to this position.
     pub last: &'a [Record],
-    /// Records of the selected transaction up to here, oldest first (others are passed over).
+    /// Records of the selected transaction up to here, oldest first (others are passed over); without one, of the selected block.
     pub journey: &'a [Record],
     /// Where it begins, if that is known.
     pub begins: Option<EventNumber>,
@@ -152,9 +152,12 @@ fn stores(frame: &mut Frame, machine: &dyn Inspect, selection: &Selection, wish:
 fn transactions(frame: &mut Frame, machine: &dyn Inspect, facts: &Facts, wish: &Wish) {
     let selection = &facts.selection;
     let (is_shown, waits) = (wish.panes.has(Pane::Transaction), wish.panes.has(Pane::Waits));
-    if let Some(txn) = selection.txn.filter(|_| is_shown) {
-        let shown = facts.shown.clone();
-        frame.sequence = Sequence::new(txn, shown, facts.journey, machine.components());
+    if is_shown {
+        let (names, line) = (machine.components(), selection.block.map(|block| focus::line(machine, block)));
+        frame.sequence = match selection.txn {
+            Some(txn) => Sequence::new(txn, facts.shown.clone(), facts.journey, names),
+            None => line.and_then(|line| Sequence::of_line(line, facts.journey, names)),
+        };
     }
     frame.pages = Pages::build(machine, selection, frame.sequence.as_ref(), wish);
     // What is drawn of one transaction needs no list of all.

@@ -1,4 +1,4 @@
-//! The journey of one transaction: what a sequence diagram draws.
+//! The journey of one transaction, or of a block that goes its way for none: what a sequence diagram draws.
 
 use crate::model::address::Range;
 use crate::model::component::ComponentId;
@@ -10,10 +10,11 @@ use crate::model::state::{Action, State};
 
 use super::text::{self, Names};
 
-/// One transaction, from its issue to now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One transaction, from its issue to now; or what has happened to a block since the last one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sequence {
-    pub txn: TxnNumber,
+    /// None of a block that is flushed, drained or recalled for no access.
+    pub txn: Option<TxnNumber>,
     /// Who asked for what: `gpu1.cu1 n-store 0x1004`.
     pub title: String,
     /// The bytes that its access touches.
@@ -75,6 +76,21 @@ pub enum StepKind {
     },
 }
 
+/// Whether a record tells of a block on its way, for a transaction or for none.
+#[must_use]
+pub fn is_of_journey(record: &Record) -> bool {
+    let is_drawn = matches!(
+        record.what,
+        What::Message(_)
+            | What::Delivery(_)
+            | What::Transition { .. }
+            | What::Hit { .. }
+            | What::Merge { .. }
+            | What::Evict { .. }
+    );
+    is_drawn && record.range.is_some()
+}
+
 impl SequenceStep {
     #[must_use]
     pub fn is_message(&self) -> bool {
@@ -91,22 +107,28 @@ impl Sequence {
         records: &[Record],
         names: &Names,
     ) -> Option<Self> {
-        let mut sequence = Self {
-            txn,
-            title: view.as_ref().map_or_else(String::new, |view| {
-                format!("{} {} {}", names.path(view.agent), view.name(), view.range.start)
-            }),
-            range: view.as_ref().map(|view| view.range),
-            lifelines: Vec::new(),
-            steps: Vec::new(),
-            has_beginning: false,
-            view,
-            completed: None,
-        };
-        for record in records.iter().filter(|record| record.txn == Some(txn)) {
-            sequence.add(record, names);
+        let title = view.as_ref().map_or_else(String::new, |view| {
+            format!("{} {} {}", names.path(view.agent), view.name(), view.range.start)
+        });
+        let range = view.as_ref().map(|view| view.range);
+        let sequence = Self { txn: Some(txn), title, range, view, ..Self::default() };
+        sequence.with(records, names)
+    }
+
+    /// What has happened to a line for no transaction, as records tell it. `None` without any.
+    #[must_use]
+    pub fn of_line(line: Range, records: &[Record], names: &Names) -> Option<Self> {
+        let title = format!("{}, for no access", line.start);
+        let sequence = Self { title, range: Some(line), has_beginning: true, ..Self::default() };
+        sequence.with(records, names)
+    }
+
+    fn with(mut self, records: &[Record], names: &Names) -> Option<Self> {
+        let txn = self.txn;
+        for record in records.iter().filter(|record| record.txn == txn) {
+            self.add(record, names);
         }
-        (!sequence.steps.is_empty()).then_some(sequence)
+        (!self.steps.is_empty()).then_some(self)
     }
 
     fn add(&mut self, record: &Record, names: &Names) {

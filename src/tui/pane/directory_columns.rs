@@ -201,16 +201,8 @@ mod tests {
     fn words_that_hold_something_come_before_those_that_are_only_wanted() {
         let line = Range::new(Address(0x1000), 64);
         let value = (0..64).map(|at| u8::from(at < 4) * 7).collect();
-        let sequence = Sequence {
-            txn: crate::model::message::TxnNumber(3),
-            title: String::new(),
-            range: Some(Range::new(Address(0x1008), 4)),
-            lifelines: Vec::new(),
-            steps: Vec::new(),
-            has_beginning: true,
-            view: None,
-            completed: None,
-        };
+        let range = Some(Range::new(Address(0x1008), 4));
+        let sequence = Sequence { range, ..Sequence::default() };
         let happened = vec![Range::new(Address(0x1004), 4)];
         let directory = Directory { happened, rows: vec![row(value)], ..Directory::default() };
         let frame = Frame { directory, sequence: Some(sequence), ..Frame::default() };

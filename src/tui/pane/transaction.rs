@@ -27,7 +27,10 @@ const CLOSE: u16 = 7;
 #[must_use]
 pub fn title(frame: &Frame) -> String {
     match (drawn(frame), &frame.pages.fault, frame.selection.txn) {
-        (Some(sequence), _, _) => format!("{} · {}", sequence.txn.0, sequence.title),
+        (Some(sequence), _, _) => match sequence.txn {
+            Some(txn) => format!("{} · {}", txn.0, sequence.title),
+            None => sequence.title.clone(),
+        },
         (None, None, Some(txn)) => txn.0.to_string(),
         _ => String::new(),
     }
@@ -36,7 +39,9 @@ pub fn title(frame: &Frame) -> String {
 /// The journey that is drawn: not beside the fault of another page.
 fn drawn(frame: &Frame) -> Option<&Sequence> {
     let fault = frame.pages.fault.as_ref();
-    frame.sequence.as_ref().filter(|sequence| fault.is_none_or(|fault| fault::is_of(fault, sequence.range)))
+    let goes_with =
+        |sequence: &Sequence, fault| sequence.txn.is_some() && fault::is_of(fault, sequence.range);
+    frame.sequence.as_ref().filter(|sequence| fault.is_none_or(|fault| goes_with(sequence, fault)))
 }
 
 /// Whether a journey is drawn, or the life of a fault.
@@ -271,8 +276,8 @@ fn beginning(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence, (above, he
     };
     let (width, y) = (canvas.width(), canvas.hidden() + heads);
     canvas.text(0, y, &format!("{:<1$}", fit(&format!(" {text}"), width), usize::from(width)), Role::Hint);
-    if let (0, Some(range)) = (canvas.hidden(), sequence.range) {
-        canvas.item(0, y, width, Target::Txn { txn: sequence.txn, block: range.start });
+    if let (0, Some(txn), Some(range)) = (canvas.hidden(), sequence.txn, sequence.range) {
+        canvas.item(0, y, width, Target::Txn { txn, block: range.start });
     }
 }
 
