@@ -292,7 +292,7 @@ impl Check {
     }
 
     fn sweep(&self, interrupt: &Interrupt) -> Result<Found> {
-        let plan = Plan::load(&self.file, None, interrupt)?;
+        let plan = Plan::load(&self.file, &[], None, interrupt)?;
         let mut found = Found::new("sweep", plan.title.clone(), vec![("points", json!(plan.points.len()))]);
         let left_out = plan.left_out.iter();
         found
@@ -377,9 +377,11 @@ fn parts(spec: &MachineSpec, prepared: &Prepared) -> Vec<(&'static str, Value)> 
             ("compute_units", json!(count(ComponentKind::Cu))),
             ("gpu_l1", json!(gpu.l1.size.to_string())),
             ("gpu_l2_slices", json!(count(ComponentKind::L2))),
-            ("gpu_l2_slice", json!(gpu.l2.cache.size.to_string())),
-            ("smds", json!(count(ComponentKind::Smd))),
         ]);
+        if gpu.l2.present {
+            facts.push(("gpu_l2_slice", json!(gpu.l2.cache.size.to_string())));
+        }
+        facts.push(("smds", json!(count(ComponentKind::Smd))));
         if count(ComponentKind::Smd) > 0 {
             facts.extend([
                 ("smd_memory", json!(gpu.memory.size.to_string())),

@@ -106,7 +106,7 @@ false_positive_rate (of looks for lines that the CPU never had) flushes inserted
 read-only any more)
   tags.*   hit cold_miss conflict_miss merge arrival replay replays_missed (missed again; others hit then, or are relayed) relay both write_back full (found no room) too_old (came without a write that went past them, and were fetched again) first_hits \
 hit_rate (of first look-ups) pending_high_water scoreboard_high_water
-  copies.to_gpu.*, copies.to_host.*   transfers pages bytes cycles (that tasks waited) redundant (pages not used where \
+  copies.to_gpu.*, copies.to_host.*   transfers pages bytes cycles (that tasks waited) redundant (pages not used so far where \
 they came, or come back unchanged)
 
 Rows of --sample: how it is when each multiple of CYCLES begins, and one of the end. Columns: cycle, event, the \
@@ -151,7 +151,8 @@ pub struct Run {
     columns: Vec<String>,
 
     /// Rows of --sample count what has happened since the row before, and not since the start. Mean cycles are of the same
-    /// time; other means and shares are left out
+    /// time; other means, shares and high-water marks are left out. What is a number of that moment stays one, such as MSHRs in
+    /// use, lanes of a link, pages at home and copies of which nothing has been used so far
     #[arg(long, requires = "sample")]
     interval: bool,
 

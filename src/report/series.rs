@@ -15,7 +15,7 @@ use crate::model::text::key_word;
 use crate::model::warp::WarpState;
 
 use columns::Columns;
-pub use columns::Wanted;
+pub use columns::{Missing, Wanted};
 
 /// What the keys of the statistics of tasks begin with.
 const TASKS: &str = "tasks.";
@@ -68,7 +68,7 @@ impl Series {
     ///
     /// # Errors
     /// The first pattern of those wanted that no column fits.
-    pub fn new(machine: &Machine, every: u64, wanted: &Wanted) -> Result<Self, String> {
+    pub fn new(machine: &Machine, every: u64, wanted: &Wanted) -> Result<Self, Missing> {
         let sources = Sources::new(machine);
         let columns = Columns::new(&sources.names(machine), wanted)?;
         let every = every.max(1);
@@ -323,7 +323,12 @@ mod tests {
         let all = machine.statistic("access.load.mean_cycles").unwrap() * sum("access.load.count");
         assert!((cycles - all).abs() < 1e-3, "{cycles} {all}");
         let wrong = Series::new(&machine, 1, &choice(&["gpu0.*", "gpu7.*"], false)).unwrap_err();
-        assert_eq!(wrong, "gpu7.*");
+        assert_eq!(wrong, Missing::Anywhere("gpu7.*".to_owned()));
+        for of_all_time in ["levels.l2.hit_rate", "levels.gpu_l1.mshr_high_water"] {
+            let wrong = Series::new(&machine, 100, &choice(&[of_all_time], true)).unwrap_err();
+            assert_eq!(wrong, Missing::OfInterval(of_all_time.to_owned()));
+            assert!(Series::new(&machine, 100, &choice(&[of_all_time], false)).is_ok());
+        }
     }
 
     /// What is taken for a sum never shrinks.

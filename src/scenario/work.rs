@@ -1,6 +1,6 @@
 //! What a scenario does: its accesses, programs, kernels and flushes as the tasks of a workload.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -384,7 +384,9 @@ fn takers(file: &ScenarioFile, document: &Document) -> Result<()> {
         .find(|(name, _)| !kernels().any(|kernel| takes(kernel, &name.value) || !is_known(kernel)));
     let Some((name, _)) = idle else { return Ok(()) };
     let known = kernels().filter_map(|kernel| kernels::find(&kernel.name.value).ok());
-    let known: Vec<_> = known.flat_map(|kernel| kernel.parameters().map(|one| one.name)).collect();
+    let mut known: Vec<_> = known.flat_map(|kernel| kernel.parameters().map(|one| one.name)).collect();
+    let mut seen = BTreeSet::new();
+    known.retain(|name| seen.insert(*name));
     let error = document.complain(Some(&name.span), format!("no kernel here takes `{}`", name.value));
     let expected = if known.is_empty() { "work with a [[kernel]]".to_owned() } else { known.join(", ") };
     Err(error.expected(expected).nearest(&name.value, known).into())
@@ -397,11 +399,19 @@ fn scale(file: &ScenarioFile, document: &Document) -> Result<Option<At<u64>>> {
         let error = document.complain(Some(&scale.span), format!("scale is {}", scale.value));
         return Err(error.expected(format!("a power of two from 1 to {MOST_SCALE}")).into());
     }
-    let shrinks = |kernel: &At<KernelFile>| takes(&kernel.value, "scale") || !is_known(&kernel.value);
+    let is_scale = |(name, _): &(At<String>, At<NumberOrText>)| name.value == "scale";
+    let has_own =
+        |kernel: &KernelFile| file.with.0.iter().any(is_scale) || kernel.with.0.iter().any(is_scale);
+    let shrinks = |kernel: &At<KernelFile>| {
+        let kernel = &kernel.value;
+        takes(kernel, "scale") && !has_own(kernel) || !is_known(kernel)
+    };
     if scale.value > 1 && !file.kernels.iter().any(shrinks) {
         let error = document.complain(Some(&scale.span), "there is no work here that a scale shrinks");
         return Err(error
-            .expected("a [[kernel]] with the parameter scale, which `umscope list kernels` shows")
+            .expected(
+                "a [[kernel]] with the parameter scale, which `umscope list kernels` shows, and none given",
+            )
             .into());
     }
     Ok(Some(scale.clone()))

@@ -15,7 +15,7 @@ use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
 use crate::query::{Possible, Stop, Text};
-use crate::report::series::{Series, Wanted};
+use crate::report::series::{Missing, Series, Wanted};
 use crate::report::{self, Stopped};
 use crate::scenario::{Prepared, Report, Runner};
 
@@ -107,9 +107,13 @@ impl Sampler {
         (every, wanted): (u64, &Wanted),
         file: Option<&Path>,
     ) -> Result<Self, Trouble> {
-        let series = Series::new(machine, every, wanted).map_err(|pattern| {
-            Diagnostic::new(format!("no column is called {pattern}"))
-                .expected("a name that `umscope run --stats` shows, such as gpu0.l2.0.misses, with * for any part of it")
+        let series = Series::new(machine, every, wanted).map_err(|missing| match missing {
+            Missing::Anywhere(pattern) => Diagnostic::new(format!("no column is called {pattern}"))
+                .expected("a name that `umscope run --stats` shows, such as gpu0.l2.0.misses, with * for any part of it"),
+            Missing::OfInterval(pattern) => {
+                Diagnostic::new(format!("{pattern} is of all the time so far, and --interval leaves it out"))
+                    .expected("counts, such as *.hits and *.misses, or no --interval")
+            }
         })?;
         let sink: Box<dyn Write> = match file {
             None => Box::new(std::io::stdout()),

@@ -136,7 +136,7 @@ impl Sweep {
     fn run(&self, file: &str) -> Ended {
         let interrupt = Interrupt::install()?;
         interrupt.heed();
-        let plan = Plan::load(file, self.jobs, &interrupt)?;
+        let plan = Plan::load(file, &self.columns, self.jobs, &interrupt)?;
         if interrupt.is_raised() {
             return Ok(Status::Interrupted);
         }

@@ -18,7 +18,9 @@ use crate::config::settings::{SetValue, Setting};
 use crate::config::sweep_file::SweepFile;
 use crate::config::{self, Document, Kind};
 use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::model::inspect::Inspect;
 use crate::model::text::digits;
+use crate::query::glob;
 use crate::scenario::{Prepared, max_cycles};
 
 /// Points that a sweep may have.
@@ -60,6 +62,8 @@ struct Checked {
     /// Tells its results from those of others.
     key: String,
     left_out: Option<Box<Diagnostic>>,
+    /// Of each pattern of columns, whether it fits a statistic of its machine.
+    has: Vec<bool>,
 }
 
 /// What a point is called: its scenario, settings and seed.
@@ -98,10 +102,25 @@ impl Plan {
     ///
     /// # Errors
     /// If the file cannot be read, or a point cannot be run.
-    pub fn load(name: &str, jobs: Option<usize>, interrupt: &Interrupt) -> Result<Self> {
+    pub fn load(name: &str, columns: &[String], jobs: Option<usize>, interrupt: &Interrupt) -> Result<Self> {
         let mut plan = Self::read(name, interrupt)?;
-        plan.check(jobs, interrupt)?;
+        let known = plan.check(columns, jobs, interrupt)?;
+        if let Some((wrong, _)) = columns.iter().zip(known).find(|(_, is_known)| !is_known)
+            && !interrupt.is_raised()
+        {
+            return Err(plan.complain_of_column(wrong));
+        }
         Ok(plan)
+    }
+
+    /// That a pattern fits no statistic of any point.
+    fn complain_of_column(&self, pattern: &str) -> Box<Diagnostic> {
+        let none = Diagnostic::new(format!("--columns {pattern} is no statistic of these points"));
+        let first = self.points.first().and_then(|point| self.work(point).ok().flatten());
+        let names = first.and_then(|work| work.prepare().ok()).map(|prepared| prepared.machine.statistics());
+        let names: Vec<String> = names.into_iter().flatten().map(|(name, _)| name).collect();
+        let expected = "a name that `umscope run --stats` shows, with * for any part of it";
+        none.expected(expected).nearest(pattern, names.iter().map(String::as_str)).into()
     }
 
     fn read(name: &str, interrupt: &Interrupt) -> Result<Self> {
@@ -211,22 +230,24 @@ impl Plan {
         Header::of(&self.title, self.points.iter().map(|point| (point.key.clone(), point.name.json())))
     }
 
-    /// Builds every point's machine, and gives every point its key.
-    fn check(&mut self, jobs: Option<usize>, interrupt: &Interrupt) -> Result<()> {
+    /// Builds every point's machine, and gives every point its key. Returns which patterns fit a statistic of any.
+    fn check(&mut self, columns: &[String], jobs: Option<usize>, interrupt: &Interrupt) -> Result<Vec<bool>> {
         let (seeds, all) = (self.seeds.len(), self.points.len());
         let told = |done| format!("{}: {} of {all} points checked", self.title, done * seeds);
         let found = pool::gather(all / seeds.max(1), jobs, interrupt, told, |group| {
             // What is random does not decide what can be built.
             let Some(point) = self.points.get(group * seeds) else { return ControlFlow::Continue(None) };
-            match self.checked(point) {
+            match self.checked(point, columns) {
                 Ok(checked) => ControlFlow::Continue(Some(Ok((group, checked)))),
                 Err(error) => ControlFlow::Break(Err(self.pointed(point, error))),
             }
         });
         // A point that says the same as another one has results of its own.
         let mut same: FxHashMap<String, usize> = FxHashMap::default();
+        let mut known = vec![false; columns.len()];
         for checked in found {
-            let (group, Checked { key, left_out }) = checked?;
+            let (group, Checked { key, left_out, has }) = checked?;
+            known.iter_mut().zip(has).for_each(|(known, has)| *known |= has);
             let is_said = |why: &Diagnostic| self.left_out.iter().any(|(_, said)| **said == *why);
             if let Some(why) = left_out.filter(|why| !is_said(why))
                 && let Some(point) = self.points.get(group * seeds)
@@ -239,17 +260,21 @@ impl Plan {
             }
             *before += 1;
         }
-        Ok(())
+        Ok(known)
     }
 
     /// Builds the machine of a point.
-    fn checked(&self, point: &Point) -> Result<Checked> {
+    fn checked(&self, point: &Point, columns: &[String]) -> Result<Checked> {
         let Some(work) = self.work(point)? else { return Ok(Checked::default()) };
         // In whatever order the file has them.
         let (mut set, _) = self.split(point, None)?;
         set.sort();
         let prepared = work.prepare()?;
-        Ok(Checked { key: key(&work, &set, &prepared)?, left_out: prepared.left_out })
+        let names = if columns.is_empty() { Vec::new() } else { prepared.machine.statistics() };
+        let fits = |pattern: &String| names.iter().any(|(name, _)| glob(pattern, name));
+        // What tasks come to is known once they have begun.
+        let has = columns.iter().map(|pattern| pattern.starts_with("tasks.") || fits(pattern)).collect();
+        Ok(Checked { key: key(&work, &set, &prepared)?, left_out: prepared.left_out, has })
     }
 
     /// A complaint about a setting gets its place in the sweep file.

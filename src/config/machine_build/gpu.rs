@@ -59,7 +59,8 @@ impl Build<'_> {
             self.of_home(is(GpuHome::Unified), ("gpu.unified", file.unified.as_ref()), why, |file| {
                 self.unified(file)
             })?;
-        let tags = self.tags(file, &memory, (count, l2.present), (&mut l1, &mut l2.cache))?;
+        self.has_l2(&l2, memory.home)?;
+        let tags = self.tags(file, &memory, count, (&mut l1, &mut l2.cache))?;
         let copies = self.copies(file.copies.as_ref(), memory.home, paging.is_some())?;
         let remote_directory = self.remote_directory(file.remote_directory.as_ref(), memory.home)?;
         let ctas = file.ctas.unwrap_or_default();
@@ -100,6 +101,17 @@ impl Build<'_> {
                 fail(complaint.expected(format!("gpu.memory.home = \"{home}\" with it")))
             }
         }
+    }
+
+    /// That there is an L2 where the memory is built behind one.
+    fn has_l2(&self, l2: &L2Spec, home: GpuHome) -> Result<()> {
+        let needs_one = matches!(home, GpuHome::Numa | GpuHome::Unified | GpuHome::Cache);
+        if l2.present || !needs_one {
+            return Ok(());
+        }
+        let message = "a GPU of this kind has its memory behind its L2";
+        let complaint = self.check.document.complain_about("gpu.l2.present", message);
+        fail(complaint.expected("gpu.l2.present = true"))
     }
 
     /// That so many memories fit into the address space.
@@ -204,6 +216,11 @@ impl Build<'_> {
         } else {
             self.ways("gpu.memory", &size, file.ways.as_ref(), 4, &secondary)?
         };
+        if matches!(home, GpuHome::Own | GpuHome::Numa | GpuHome::Unified) {
+            let why = "is about a memory that caches blocks of the host, and this one holds pages";
+            let names = ["ways", "secondary_block", "mshrs"];
+            check.none_idle("gpu.memory", &names, why, "gpu.memory.home = \"smd\" with it")?;
+        }
         let spec = GpuMemorySpec {
             home,
             size: Size(size.value),

@@ -130,6 +130,6 @@ impl Build<'_> {
         }
         let span = file.service.as_ref().map(|at| &at.span);
         let complaint = self.check.document.complain(span, "gpu.paging.service is 0 ns");
-        fail(complaint.expected("a time, such as \"20 us\""))
+        fail(complaint.expected("more than that, such as \"20 us\""))
     }
 }

@@ -11,12 +11,12 @@ use crate::diagnostic::Result;
 use crate::model::units::Size;
 
 impl Build<'_> {
-    /// The tags of a GPU's memory, if it has any; it is one GPU, with an L2.
+    /// The tags of a GPU's memory, if it has any; it is one GPU.
     pub(super) fn tags(
         &self,
         gpu: &GpuFile,
         memory: &GpuMemorySpec,
-        (count, has_l2): (u32, bool),
+        count: u32,
         caches: (&mut CacheSpec, &mut CacheSpec),
     ) -> Result<Option<TagSpec>> {
         let document = self.check.document;
@@ -31,9 +31,9 @@ impl Build<'_> {
                 None => Ok(None),
             };
         }
-        if count > 1 || !has_l2 {
-            let span = gpu.count.as_ref().filter(|_| count > 1).map(|count| &count.span);
-            let message = "gpu.memory.home = \"cache\" is for one GPU, with an L2";
+        if count > 1 {
+            let span = gpu.count.as_ref().map(|count| &count.span);
+            let message = "gpu.memory.home = \"cache\" is for one GPU";
             return fail(document.complain(span, message).expected("gpu.count = 1"));
         }
         let hash = gpu.memory.as_ref().and_then(|memory| memory.dram.as_ref()?.hash.as_ref());

@@ -71,11 +71,6 @@ impl Build<'_> {
                 format!("{least} or more: a bucket of gpu.remote_directory.ways for each of gpu.l2.slices");
             return fail(document.complain_about("gpu.remote_directory.lines", message).expected(expected));
         }
-        if !gpu.l2.present {
-            let message = "a GPU of this kind has its memory behind its L2";
-            let complaint = document.complain_about("gpu.l2.present", message);
-            return fail(complaint.expected("gpu.l2.present = true"));
-        }
         let (l1, l2) = lines;
         if l1.value != l2.value || l2.value > LINE {
             let span = l2.span.as_ref().or(l1.span.as_ref());

@@ -136,7 +136,7 @@ pub const KINDS: &[KindInfo] = &[
     },
     KindInfo {
         name: "hit",
-        about: "an action met a block and left its state as it was",
+        about: "an action met a block and left its state as it was; of accesses that missed too, once they are served (waited 1)",
         fields: &[
             field("state", FieldType::State, "its state"),
             field("action", FieldType::Action, "column of the table"),

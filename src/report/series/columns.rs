@@ -11,6 +11,15 @@ pub struct Wanted {
     pub interval: bool,
 }
 
+/// A pattern that no column fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// There is no such statistic.
+    Anywhere(String),
+    /// It is a mean, a share or the most of all the time so far.
+    OfInterval(String),
+}
+
 /// How a column is made from the values of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
@@ -30,10 +39,9 @@ pub struct Columns {
     before: Vec<f64>,
 }
 
-/// What is no sum of what has happened but a state, or the most of something; also what may turn out otherwise, such as a page that
+/// What is no sum of what has happened but a state; also what may turn out otherwise, such as a page that
 /// is not used yet.
-const STATES: [&str; 12] = [
-    "*high_water",
+const STATES: [&str; 11] = [
     "*.interval.*",
     "*.mshrs_used",
     "*.warps.*",
@@ -46,9 +54,10 @@ const STATES: [&str; 12] = [
     "remote_directory.capacity",
     "remote_directory.lines",
 ];
-/// Ends of the names of what is a mean or share of all the time so far.
-const MEANS: [&str; 13] = [
+/// Ends of the names of what is a mean or share of all the time so far, or the most in it.
+const MEANS: [&str; 14] = [
     "efficiency",
+    "high_water",
     "line_use",
     "max_cycles",
     "mean",
@@ -82,12 +91,8 @@ impl Columns {
     /// The columns of all these that are asked for.
     ///
     /// # Errors
-    /// The first pattern that none of them fits.
-    pub fn new(names: &[String], wanted: &Wanted) -> Result<Self, String> {
-        let fits = |pattern: &String| names.iter().any(|name| glob(pattern, name));
-        if let Some(wrong) = wanted.patterns.iter().find(|pattern| !fits(pattern)) {
-            return Err(wrong.clone());
-        }
+    /// The first pattern that none of them fits, or none that an interval has.
+    pub fn new(names: &[String], wanted: &Wanted) -> Result<Self, Missing> {
         let how = |name: &str| match () {
             () if !wanted.interval || is_of_now(name) => Some(How::Now),
             () if is_sum(name) => Some(How::Grown),
@@ -101,8 +106,15 @@ impl Columns {
             wanted.patterns.is_empty() || wanted.patterns.iter().any(|pattern| glob(pattern, name))
         };
         let asked = names.iter().enumerate().filter(|(_, name)| is_asked(name));
-        let kept = asked.filter_map(|(at, name)| Some((name.clone(), at, how(name)?))).collect();
-        Ok(Self { kept, before })
+        let kept: Vec<_> = asked.filter_map(|(at, name)| Some((name.clone(), at, how(name)?))).collect();
+        let has = |pattern: &String| kept.iter().any(|(name, ..)| glob(pattern, name));
+        match wanted.patterns.iter().find(|pattern| !has(pattern)) {
+            Some(pattern) if names.iter().any(|name| glob(pattern, name)) => {
+                Err(Missing::OfInterval(pattern.clone()))
+            }
+            Some(pattern) => Err(Missing::Anywhere(pattern.clone())),
+            None => Ok(Self { kept, before }),
+        }
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {

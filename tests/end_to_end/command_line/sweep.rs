@@ -72,10 +72,15 @@ fn rows(text: &str) -> Vec<Value> {
 #[test]
 fn the_statistics_that_are_chosen_stand_beside_the_cycles() {
     let folder = Folder::new(&SWEEP.replace("[1, 2, 4]", "[1]").replace("[3, 1]", "[3]"));
-    let columns = ["--columns", "levels.l2.hit_rate,link.*.in.bytes,nothing.*"];
+    let wrong = folder.sweep(&["@sweep.toml", "--columns", "levels.l2.hit_rates", "--to", "@none.jsonl"]);
+    assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(2), ""), "{wrong:?}");
+    assert!(wrong.stderr.contains("did you mean levels.l2.hit_rate?"), "{wrong:?}");
+    assert!(!folder.path("none.jsonl").exists(), "before the first run");
+    // Whether a run has some is told by what it does.
+    let columns = ["--columns", "levels.l2.hit_rate,link.*.in.bytes,tasks.nobody.*"];
     let table = folder.sweep(&[&["@sweep.toml"][..], &columns].concat());
     assert_eq!(table.code, Some(0), "{table:?}");
-    assert_eq!(table.stderr, "--columns nothing.* is no statistic of these points\n");
+    assert_eq!(table.stderr, "--columns tasks.nobody.* is no statistic of these points\n");
     let heading = table.stdout.lines().find(|line| line.starts_with("point")).unwrap();
     assert!(heading.ends_with(" accesses levels.l2.hit_rate link.host.in.bytes"), "{heading}");
     let widths: Vec<_> = table.stdout.lines().skip(2).map(str::len).collect();
