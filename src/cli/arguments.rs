@@ -39,8 +39,8 @@ pub struct Changes {
     ///
     /// The data of the kernels that take a scale (see `umscope list kernels`) and the capacities that they press on
     /// shrink together: every L1, L2, LLC and GPU memory has so many times fewer sets (one at least) of the same ways
-    /// and blocks, or, where it holds pages, fewer of those. Host memory, latencies, bandwidths, MSHRs and buffers stay. A
-    /// kernel with a scale of its own keeps that, one at least must have none; a trace has none.
+    /// and blocks. Host memory, latencies, bandwidths, MSHRs and buffers stay. A kernel with a scale of its own keeps
+    /// that; a trace has none.
     #[arg(long, value_name = "N", value_parser = scale, allow_negative_numbers = true)]
     pub scale: Option<u64>,
 

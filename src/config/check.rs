@@ -40,16 +40,6 @@ impl Check<'_> {
         }
     }
 
-    /// That no key was set beside the file that says nothing about this machine: who varies it would take what does not change for a
-    /// result. What stands in a file may be for those who change the rest.
-    pub fn none_idle(self, table: &str, names: &[&str], why: &str, expected: &str) -> Result<()> {
-        let keys = names.iter().map(|name| format!("{table}.{name}"));
-        match keys.into_iter().find(|key| self.document.is_set(key)) {
-            Some(key) => fail(self.document.complain_about(&key, format!("{key} {why}")).expected(expected)),
-            None => Ok(()),
-        }
-    }
-
     /// Percent with a decimal, in thousandths, of what some work touches.
     pub fn thousandths(self, key: &str, given: Option<&At<f64>>) -> Result<Option<u32>> {
         let Some(share) = given else { return Ok(None) };

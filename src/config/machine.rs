@@ -62,7 +62,7 @@ impl MachineSpec {
     }
 
     /// Every cache and GPU memory `by` times smaller, a power of two: fewer sets, a power of two still, of the same ways
-    /// and blocks, or fewer pages; each keeps one at least.
+    /// and blocks; each keeps one at least.
     pub fn shrink(&mut self, by: u64) {
         let caches = self.gpu.iter_mut().flat_map(|gpu| [&mut gpu.l1, &mut gpu.l2.cache]);
         let host = [&mut self.host.l1].into_iter().chain(&mut self.host.llc).chain(&mut self.host.client);
@@ -71,30 +71,11 @@ impl MachineSpec {
             cache.size = Size((cache.size.0 / by.max(1)).max(set));
         }
         if let Some(gpu) = &mut self.gpu {
-            let least = gpu.least_memory();
-            gpu.memory.size = Size((gpu.memory.size.0 / by.max(1)).max(least));
-        }
-    }
-}
-
-impl GpuSpec {
-    /// Bytes that a stack or partition has at least: a set of secondary blocks, a row with its tags, or its share of a page.
-    fn least_memory(&self) -> u64 {
-        let page = [
-            self.paging.as_ref().map(|paging| paging.page),
-            self.numa.as_ref().map(|numa| numa.page),
-            self.unified.as_ref().map(|unified| unified.page),
-        ];
-        match self.memory.home {
-            GpuHome::Cache => u64::from(self.memory.dram.row),
-            GpuHome::Smd | GpuHome::Host => {
-                u64::from(self.memory.ways) * u64::from(self.memory.secondary_block)
-            }
-            GpuHome::Own | GpuHome::Numa | GpuHome::Unified => {
-                let page = page.into_iter().flatten().max().unwrap_or(self.l2.cache.line);
-                let share = u64::from(page).div_ceil(u64::from(self.l2.slices.max(1)));
-                share.max(u64::from(self.l2.cache.line)).next_power_of_two()
-            }
+            let set = match gpu.memory.home {
+                GpuHome::Cache => u64::from(gpu.memory.dram.row),
+                _ => u64::from(gpu.memory.ways) * u64::from(gpu.memory.secondary_block),
+            };
+            gpu.memory.size = Size((gpu.memory.size.0 / by.max(1)).max(set));
         }
     }
 }

@@ -40,8 +40,8 @@ pub struct ScenarioFile {
     pub protocols: BTreeMap<String, At<String>>,
     /// The data of the kernels that take a `scale`, and the capacities that they press on, shrink by this power of two:
     /// the size of every L1, L2 and LLC and of every GPU memory. Each has so many times fewer sets (a power of two, one
-    /// at least) of the same ways and blocks, or, where it holds pages, fewer of those. Host memory, latencies, bandwidths,
-    /// MSHRs and buffers stay. A kernel with a `scale` of its own keeps that, and one at least must have none. Default: 1.
+    /// at least) of the same ways and blocks. Host memory, latencies, bandwidths, MSHRs and buffers stay. A kernel
+    /// with a `scale` of its own keeps that. Default: 1.
     pub scale: Option<At<u64>>,
     /// Seed of everything random, and of what kernels without a `seed` of their own generate; at most 9223372036854775807.
     /// Default: 0, and that of the kernels.

@@ -399,19 +399,11 @@ fn scale(file: &ScenarioFile, document: &Document) -> Result<Option<At<u64>>> {
         let error = document.complain(Some(&scale.span), format!("scale is {}", scale.value));
         return Err(error.expected(format!("a power of two from 1 to {MOST_SCALE}")).into());
     }
-    let is_scale = |(name, _): &(At<String>, At<NumberOrText>)| name.value == "scale";
-    let has_own =
-        |kernel: &KernelFile| file.with.0.iter().any(is_scale) || kernel.with.0.iter().any(is_scale);
-    let shrinks = |kernel: &At<KernelFile>| {
-        let kernel = &kernel.value;
-        takes(kernel, "scale") && !has_own(kernel) || !is_known(kernel)
-    };
+    let shrinks = |kernel: &At<KernelFile>| takes(&kernel.value, "scale") || !is_known(&kernel.value);
     if scale.value > 1 && !file.kernels.iter().any(shrinks) {
         let error = document.complain(Some(&scale.span), "there is no work here that a scale shrinks");
         return Err(error
-            .expected(
-                "a [[kernel]] with the parameter scale, which `umscope list kernels` shows, and none given",
-            )
+            .expected("a [[kernel]] with the parameter scale, which `umscope list kernels` shows")
             .into());
     }
     Ok(Some(scale.clone()))

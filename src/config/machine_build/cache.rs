@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::super::check::{Known, around};
 use super::super::document::At;
 use super::super::fail;
-use super::super::machine::{CacheSpec, DramScheduler, DramSpec};
+use super::super::machine::{CacheSpec, DramSpec};
 use super::super::machine_file::{CacheFile, DramFile};
 use super::{Build, GIB, KIB, MIB};
 use crate::diagnostic::Result;
@@ -116,12 +116,6 @@ impl Build<'_> {
         let channels = check.count(&format!("{key}.channels"), file.channels.as_ref(), 1, 1..=16)?;
         let banks = check.count(&format!("{key}.banks"), file.banks.as_ref(), banks, 1..=1024)?;
         let gap = |name: &str, given: Option<&At<Duration>>| check.time(&format!("{key}.{name}"), given, 0);
-        let scheduler = file.scheduler.unwrap_or_default();
-        if scheduler == DramScheduler::InOrder {
-            let why = "is about what waits for a scheduler, and this memory takes requests in their order";
-            let expected = format!("{key}.scheduler = \"fr-fcfs\" with it");
-            check.none_idle(key, &["queue", "write_queue", "row_hit_cap"], why, &expected)?;
-        }
         Ok(DramSpec {
             channels,
             banks,
@@ -140,7 +134,7 @@ impl Build<'_> {
             clock: file.clock.as_ref().map(|clock| clock.value),
             bus: file.bus.as_ref().map(|bus| bus.value),
             always_reopen: file.always_reopen.unwrap_or(reopen),
-            scheduler,
+            scheduler: file.scheduler.unwrap_or_default(),
             queue: check.count(&format!("{key}.queue"), file.queue.as_ref(), 32, 1..=256)?,
             write_queue: check.count(
                 &format!("{key}.write_queue"),

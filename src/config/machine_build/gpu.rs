@@ -216,11 +216,6 @@ impl Build<'_> {
         } else {
             self.ways("gpu.memory", &size, file.ways.as_ref(), 4, &secondary)?
         };
-        if matches!(home, GpuHome::Own | GpuHome::Numa | GpuHome::Unified) {
-            let why = "is about a memory that caches blocks of the host, and this one holds pages";
-            let names = ["ways", "secondary_block", "mshrs"];
-            check.none_idle("gpu.memory", &names, why, "gpu.memory.home = \"smd\" with it")?;
-        }
         let spec = GpuMemorySpec {
             home,
             size: Size(size.value),

@@ -67,44 +67,6 @@ fn a_memory_may_hold_an_eighth_of_what_the_work_touches() {
     assert_eq!(error.unwrap_err().suggestion.unwrap(), "did you mean 50?");
 }
 
-/// What holds pages has no ways: a quarter of six pages is one, and of a partition its share of one.
-#[test]
-fn a_memory_of_pages_shrinks_by_pages() {
-    let shrunk = |name: &str, set: &[&str], by: u64| {
-        let set: Vec<String> = set.iter().map(|set| (*set).to_owned()).collect();
-        let mut spec = crate::config::load_machine_with(name, None, &set).unwrap();
-        spec.shrink(by);
-        spec.gpu.unwrap().memory.size
-    };
-    assert_eq!(shrunk("paged-gtx480", &["gpu.memory.size=512 KiB"], 64), Size(8 << 10));
-    assert_eq!(shrunk("tiny/paged-1gpu", &[], 4), Size(4 << 10));
-    assert_eq!(shrunk("tiny/paged-1gpu", &[], 64), Size(4 << 10), "one page is left");
-    let of_smd = shrunk("tiny/umh-2gpu", &[], 1 << 20);
-    assert_eq!(of_smd, Size(4 * (4 << 10)), "a set is left");
-}
-
-/// A sweep of it would show a flat line.
-#[test]
-fn what_says_nothing_about_a_machine_is_not_set() {
-    let with = |name: &str, set: &[&str]| {
-        let set: Vec<String> = set.iter().map(|set| (*set).to_owned()).collect();
-        crate::config::load_machine_with(name, None, &set).map_err(|error| error.message)
-    };
-    for (name, key) in [
-        ("paged-gtx480", "gpu.memory.mshrs=1"),
-        ("numa-2socket", "gpu.memory.secondary_block=1 KiB"),
-        ("tiny/memcpy-2gpu", "gpu.memory.ways=2"),
-        ("tiny/umh-2gpu", "gpu.memory.dram.queue=1"),
-        ("tiny/umh-2gpu", "host.dram.row_hit_cap=0"),
-    ] {
-        let wrong = with(name, &[key]).unwrap_err();
-        assert!(wrong.starts_with(key.split('=').next().unwrap()) && wrong.contains(" is about "), "{wrong}");
-    }
-    let scheduled = ["gpu.memory.dram.scheduler=fr-fcfs", "gpu.memory.dram.queue=1"];
-    assert!(with("tiny/umh-2gpu", &scheduled).is_ok());
-    assert!(with("tiny/umh-2gpu", &["gpu.memory.mshrs=1"]).is_ok());
-}
-
 #[test]
 fn defaults_fit_together_and_aliases_work() {
     let text = "[gpu]\nsm.warps = 3\nl1.block = '128 B'\nl2.size = '96 KiB'\nmemory.size = '8 KiB'\n[host]\nllc = false";
