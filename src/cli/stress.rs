@@ -15,6 +15,7 @@ use super::output::Output;
 use super::outputs::{Outputs, Replaces};
 use super::pool;
 use super::progress::Progress;
+use super::work::doubt_tables;
 use crate::config;
 use crate::config::machine::MachineSpec;
 use crate::debug::diagnosis::{Diagnosis, diagnose, trace};
@@ -44,9 +45,11 @@ them. The accesses are dealt into rounds with seeds of their own, so the result 
 
 JSON: machine, protocol, seed, accesses, events, rounds, seconds, complete (false if interrupted), coverage[{table, \
 reached, total, missing[], pairs}], pairs_watched_accesses, violation{rule, message, event, round, scenario, recording, accesses, \
-diagnosis, blame (as of `umscope run`)} or null.
+least (whether none can be left out), diagnosis, blame (as of `umscope run`)} or null.
 
 The scenario of a failure says in its first lines which --set it needs.
+
+Ctrl-c while a failure is made small writes what is left, without a recording.
 
 Exit status: 0 nothing broke; 1 a rule broke or nothing could move; 2 wrong input; 130 interrupted.")]
 pub struct Stress {
@@ -99,12 +102,14 @@ struct Total {
 
 /// A failure made small.
 struct Small {
-    /// Where its recording is.
-    recording: PathBuf,
+    /// Where its recording is; nothing if ctrl-c came before it was made.
+    recording: Option<PathBuf>,
     /// What is wrong in it.
     found: String,
     /// It is of a shorter run that breaks the same rule.
     is_of_another: bool,
+    /// None of its instructions can be left out.
+    is_least: bool,
     /// Instructions left.
     accesses: usize,
     diagnosis: Option<Diagnosis>,
@@ -123,6 +128,7 @@ impl Stress {
         }
         let options = Options { set, ..Options::default() };
         self.may_fail(&options)?;
+        doubt_tables(&self.scenario("", "")?, &options);
         let plan = self.plan(&options)?;
         if !plan.blueprint.spec.values {
             let error = Diagnostic::new("this machine keeps no values, which is what is looked at");
@@ -224,10 +230,10 @@ impl Stress {
         let mut told = |left: usize, all: usize| {
             progress.tell(|| format!("{} fails: {left} of {all} instructions left", failure.rule));
         };
-        let stress::Small { streams, is_of_another } =
+        let stress::Small { streams, text, is_least, is_of_another } =
             shrink(plan, &failure.streams, &failure.rule, &|| interrupt.is_raised(), &mut told);
         progress.clear();
-        let found = plan.breaks(&streams, &|| false).map_or_else(|| failure.text.clone(), |(_, text)| text);
+        let found = text.unwrap_or_else(|| failure.text.clone());
         // Where a transaction may take its time, the usual limit of a run comes first.
         let last = failure.machine.time_base().cycle(failure.machine.tick());
         let limit = format!("max-cycles = {}\n", last.saturating_mul(4).max(stress::LIMIT * 10));
@@ -246,21 +252,32 @@ impl Stress {
             say(format_args!("found: {}: {}", failure.rule, failure.text));
             return Err(error.into());
         }
-        let recording = self.failure.with_extension("rec");
-        let small = Scenario::load(&name)?;
-        let (told, made) = counterexample::of_run(&small, (&name, &Options::default()), None)?;
-        made.write(&recording)?;
         let mut diagnosis = diagnose(&failure.machine);
-        if let Some(found) = &mut diagnosis {
-            trace(found, failure.begun.clone());
+        let recording = self.failure.with_extension("rec");
+        let mut blame = None;
+        // What has not been made small may run for long.
+        let is_recorded = !interrupt.is_raised();
+        if is_recorded {
+            let small = Scenario::load(&name)?;
+            let (told, made) = counterexample::of_run(&small, (&name, &Options::default()), None)?;
+            made.write(&recording)?;
+            blame = told.blame;
+            if let Some(found) = &mut diagnosis {
+                trace(found, failure.begun.clone());
+            }
+        } else if recording.is_file() {
+            // It is of another failure.
+            std::fs::remove_file(&recording)
+                .map_err(|error| Trouble::Io("remove the recording of an earlier failure", error))?;
         }
         Ok(Small {
-            recording,
+            recording: is_recorded.then_some(recording),
             found,
             is_of_another,
+            is_least,
             accesses: streams.iter().map(|stream| stream.deeds.len()).sum(),
             diagnosis,
-            blame: told.blame,
+            blame,
         })
     }
 
@@ -272,8 +289,9 @@ impl Stress {
                 "event": failure.event,
                 "round": failure.round,
                 "scenario": self.failure.display().to_string(),
-                "recording": small.map(|small| small.recording.display().to_string()),
+                "recording": small.and_then(|small| Some(small.recording.as_ref()?.display().to_string())),
                 "accesses": small.map(|small| small.accesses),
+                "least": small.map(|small| small.is_least),
                 "diagnosis": small.and_then(|small| small.diagnosis.as_ref()).map(report::diagnosis::json),
                 "blame": small.and_then(|small| small.blame.as_ref()),
             })
@@ -335,11 +353,23 @@ impl Stress {
                 let file = self.failure.display();
                 let of = if small.is_of_another { " of a shorter run" } else { "" };
                 lines.push(format!(
-                    "{} instructions{of} that show it are in {file}: {}",
-                    small.accesses, small.found
+                    "{}{of} that show it are in {file}: {}",
+                    counted(small.accesses as u64, "instruction"),
+                    small.found
                 ));
                 lines.extend(small.blame.iter().flatten().cloned());
-                lines.push(format!("umscope debug {} opens their run", small.recording.display()));
+                lines.push(match &small.recording {
+                    Some(recording) if small.is_least => {
+                        format!("umscope debug {} opens their run", recording.display())
+                    }
+                    Some(recording) => format!(
+                        "fewer may do; umscope debug {} opens their run, umscope shrink {file} goes on",
+                        recording.display()
+                    ),
+                    None => format!(
+                        "interrupted: fewer may do; umscope debug {file} runs them, umscope shrink {file} goes on"
+                    ),
+                });
             }
             _ if total.complete && self.tries.fault.is_empty() => lines.push("nothing broke".into()),
             _ if total.complete => lines.push(format!(

@@ -1,7 +1,7 @@
 //! Where the names in a file are looked up: on disk and among the bundled files, or only among files that were kept.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::library::{self, Found, Kind, paths};
 use crate::diagnostic::{Diagnostic, Result, Source};
@@ -17,7 +17,11 @@ pub struct Kept {
     pub source: Source,
 }
 
-/// A place from which names are looked up.
+/// What was found on disk: of which kind, by which name, from which folder.
+type Read = Vec<(Kind, String, Option<PathBuf>, Found)>;
+
+/// A place from which names are looked up. What it and its copies have read stays as it was when it was first read: what a
+/// run was made of can be kept when a file has been changed or is gone.
 #[derive(Clone, Debug, Default)]
 pub struct Shelf {
     /// What paths are relative to, before the current folder.
@@ -26,6 +30,7 @@ pub struct Shelf {
     kept: Option<Arc<[Kept]>>,
     /// Protocols that the file brings along, by name: they come before all others.
     brought: Arc<[(String, Source)]>,
+    read: Arc<Mutex<Read>>,
 }
 
 impl Shelf {
@@ -90,7 +95,7 @@ impl Shelf {
         if let Some((name, source)) = brought.find(|(own, _)| own == name) {
             return Ok(Found { source: source.clone(), folder: None, reference: name.clone() });
         }
-        let Some(kept) = &self.kept else { return library::find(kind, name, self.folder()) };
+        let Some(kept) = &self.kept else { return self.find_once(kind, name) };
         let of_kind = || kept.iter().filter(|file| file.kind == kind);
         let on_disk = paths(name, self.folder()).find_map(|path| {
             let path = path.display().to_string();
@@ -108,6 +113,24 @@ impl Shelf {
         })?;
         let folder = file.on_disk.then(|| Path::new(&file.reference).parent().map(Path::to_path_buf));
         Ok(Found { source: file.source.clone(), folder: folder.flatten(), reference: file.reference.clone() })
+    }
+
+    /// The file that `name` meant when it was first asked for.
+    fn find_once(&self, kind: Kind, name: &str) -> Result<Found> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = read.iter().find(|(of, by, from, found)| {
+            // Without a folder, a path that was found is known by itself, too.
+            let is_reference = self.folder.is_none() && found.reference == name;
+            *of == kind && (is_reference || (by == name && *from == self.folder))
+        });
+        if let Some((.., found)) = before {
+            return Ok(found.clone());
+        }
+        let found = library::find(kind, name, self.folder())?;
+        if found.folder.is_some() {
+            read.push((kind, name.to_owned(), self.folder.clone(), found.clone()));
+        }
+        Ok(found)
     }
 }
 
@@ -150,6 +173,11 @@ mod tests {
         for name in ["umh-2gpu", "tiny/umh-2gpu", "configs/machines/tiny/umh-2gpu.toml"] {
             assert_eq!(shelf.find(Kind::Machine, name).unwrap(), bundled, "{name}");
         }
+        // Who has read them has them still, and who comes new finds that they are gone.
+        assert_eq!(load_machine_from(&disk, "m/mine", &[], &[]).unwrap(), spec);
+        assert_eq!(load_protocol_from(&disk.by_reference(), &spec.protocol).unwrap().name, "mesi");
+        let anew = Shelf::at(Some(folder.path().to_path_buf()));
+        assert!(load_machine_from(&anew, "m/mine", &[], &[]).is_err());
         let missing = shelf.find(Kind::Protocol, "nmoesi").unwrap_err().to_string();
         assert!(missing.contains("the recording holds no protocol `nmoesi`"), "{missing}");
     }

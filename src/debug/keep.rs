@@ -278,6 +278,32 @@ that = "value at 0x2000 in host.cpu0.l1 is 1"
     }
 
     #[test]
+    fn what_is_kept_is_what_ran_whatever_has_become_of_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let table = crate::config::find(crate::config::Kind::Protocol, "moesi", None).unwrap().source.text;
+        let path = folder.path().join("own.toml");
+        for spoil in [None, Some("[cache]\nX = 7\n")] {
+            std::fs::write(&path, &*table).unwrap();
+            let text = format!("protocol = 'own.toml'\n{}", TEXT.replace("n-store", "store"));
+            let place = Some(folder.path().to_path_buf());
+            let scenario = Scenario::parse(Source::new("t", text), place).unwrap();
+            let options = Options::default();
+            let prepared = scenario.prepare(&options).unwrap();
+            let mut session = Session::open(Origin::scenario("t", &scenario, &options, prepared), None);
+            execute(&mut session, "goto 12");
+            match spoil {
+                Some(text) => std::fs::write(&path, text).unwrap(),
+                None => std::fs::remove_file(&path).unwrap(),
+            }
+            let moment = session.moment().unwrap();
+            assert!(moment.origin.files.iter().any(|file| file.source.text == table));
+            let draft = session.scenario_from_here().unwrap().0;
+            assert_eq!(draft.head["protocols"]["own"].as_str(), Some(&*table));
+            execute(&mut session, "fork cell cache E read = data > I");
+        }
+    }
+
+    #[test]
     fn another_machine_than_the_one_that_is_meant_is_told() {
         let text = format!("start = {{ event = 9, digest = '0123456789abcdef' }}\n{}", TEXT.trim_start());
         let scenario = Scenario::parse(Source::new("t", text), None).unwrap();

@@ -29,6 +29,10 @@ const LINE: u64 = 64;
 #[derive(Clone, Debug)]
 pub struct Small {
     pub streams: Vec<Stream>,
+    /// How they break the rule; nothing if no run has been made smaller.
+    pub text: Option<String>,
+    /// No instruction of them can be left out: neither the work that may be spent was done before, nor was it to stop.
+    pub is_least: bool,
     /// They are of another run, which was shorter and broke the same rule.
     pub is_of_another: bool,
 }
@@ -43,13 +47,10 @@ pub fn shrink(
     told: &mut dyn FnMut(usize, usize),
 ) -> Small {
     let all = count(streams);
-    let mut shrinking = Shrinking { plan, rule, best: streams.to_vec(), left: WORK, stop, told, all };
+    let best = streams.to_vec();
+    let mut shrinking = Shrinking { plan, rule, best, text: None, left: WORK, stop, told, all };
     shrinking.cut_behind();
-    let short = if count(&shrinking.best) > FEW { shrinking.short() } else { None };
-    let is_of_another = short.is_some();
-    if let Some(short) = short {
-        shrinking.best = short;
-    }
+    let is_of_another = count(&shrinking.best) > FEW && shrinking.short();
     loop {
         let before = count(&shrinking.best);
         shrinking.drop_agents();
@@ -60,7 +61,8 @@ pub fn shrink(
         }
     }
     shrinking.best.retain(|stream| !stream.deeds.is_empty());
-    Small { streams: shrinking.best, is_of_another }
+    let is_least = shrinking.left > 0 && !stop();
+    Small { streams: shrinking.best, text: shrinking.text, is_least, is_of_another }
 }
 
 fn count(streams: &[Stream]) -> usize {
@@ -72,6 +74,8 @@ struct Shrinking<'a> {
     plan: &'a Plan,
     rule: &'a str,
     best: Vec<Stream>,
+    /// How it breaks the rule, once it has been run.
+    text: Option<String>,
     /// Instructions that may still be run.
     left: usize,
     stop: &'a dyn Fn() -> bool,
@@ -81,25 +85,29 @@ struct Shrinking<'a> {
 }
 
 impl Shrinking<'_> {
-    /// A short run that breaks the rule.
-    fn short(&self) -> Option<Vec<Stream>> {
-        let ground = Ground::of(&self.plan.blueprint.spec, &Machine::build(&self.plan.blueprint).ok()?);
+    /// Takes a short run that breaks the rule instead, if there is one.
+    fn short(&mut self) -> bool {
+        let Ok(machine) = Machine::build(&self.plan.blueprint) else { return false };
+        let ground = Ground::of(&self.plan.blueprint.spec, &machine);
         for (accesses, tries) in SHORT {
             for attempt in 0..tries {
                 if (self.stop)() {
-                    return None;
+                    return false;
                 }
                 let streams = ground.streams(accesses, seed_of(self.plan.seed ^ accesses, attempt));
-                if count(&streams) < count(&self.best) && self.fails(&streams) {
-                    return Some(streams);
+                if count(&streams) < count(&self.best) && self.take_failing(streams) {
+                    return true;
                 }
             }
         }
-        None
+        false
     }
 
-    fn fails(&self, streams: &[Stream]) -> bool {
-        self.plan.breaks(streams, self.stop).is_some_and(|(broken, _)| broken == self.rule)
+    fn take_failing(&mut self, streams: Vec<Stream>) -> bool {
+        let broken = self.plan.breaks(&streams, self.stop).filter(|(broken, _)| broken == self.rule);
+        let Some((_, text)) = broken else { return false };
+        (self.best, self.text) = (streams, Some(text));
+        true
     }
 
     /// Takes these instead, if they fail in the same way.
@@ -110,9 +118,8 @@ impl Shrinking<'_> {
             return false;
         }
         self.left -= work;
-        let fails = self.fails(&streams);
+        let fails = self.take_failing(streams);
         if fails {
-            self.best = streams;
             (self.told)(count(&self.best), self.all);
         }
         fails

@@ -12,6 +12,8 @@ pub enum Pass {
     Tasks { chunk: usize },
     /// Entries of a list of tables are left out.
     List { key: &'static str, chunk: usize },
+    /// Inputs are left out, and those after them come earlier: what is left out was an event, too.
+    Earlier { chunk: usize },
     /// Instructions of programs are left out.
     Instructions { chunk: usize },
     /// Numbers of kernels are halved.
@@ -46,11 +48,10 @@ pub fn round(draft: &Draft) -> Vec<Pass> {
     let chunks = |count: usize| {
         std::iter::successors(Some(count.div_ceil(2)), |&chunk| (chunk > 1).then_some(chunk / 2))
     };
-    let mut list = |key: &'static str| {
-        let count = draft.list(key).len();
-        passes.extend(chunks(count).filter(|_| count > 0).map(|chunk| Pass::List { key, chunk }));
-    };
-    list("input");
+    let inputs = draft.list("input").len();
+    for chunk in chunks(inputs).filter(|_| inputs > 0) {
+        passes.extend([Pass::Earlier { chunk }, Pass::List { key: "input", chunk }]);
+    }
     let tasks = draft.tasks.len();
     passes.extend(chunks(tasks).filter(|_| tasks > 0).map(|chunk| Pass::Tasks { chunk }));
     let longest = draft.tasks.iter().filter_map(instructions).map(<[Value]>::len).max().unwrap_or(0);
@@ -73,20 +74,12 @@ fn instructions(task: &TaskTable) -> Option<&[Value]> {
 pub fn candidate(draft: &Draft, pass: Pass, index: usize) -> Option<Option<Draft>> {
     match pass {
         Pass::Tasks { chunk } => tasks(draft, chunk, index).map(Some),
-        Pass::List { key, chunk } => {
-            let from = index * chunk;
-            let list = draft.list(key);
-            (from < list.len()).then(|| {
-                let mut smaller = draft.clone();
-                let left: Vec<_> = without(list, from, chunk);
-                smaller.head.remove(key);
-                if !left.is_empty() {
-                    let left = if key == "input" { earlier(left, from, list.len()) } else { left };
-                    smaller.head.insert(key.into(), Value::Array(left));
-                }
-                Some(smaller)
-            })
-        }
+        Pass::List { key, chunk } => shorter(draft, key, index * chunk, chunk).map(Some),
+        Pass::Earlier { chunk } => shorter(draft, "input", index * chunk, chunk).map(|mut smaller| {
+            let gone = draft.list("input").len() - smaller.list("input").len();
+            earlier(&mut smaller, index * chunk, gone);
+            Some(smaller)
+        }),
         Pass::Instructions { chunk } => fewer_instructions(draft, chunk, index),
         Pass::Kernels => kernels(draft, index),
         Pass::Machine => machine(draft, index),
@@ -96,15 +89,27 @@ pub fn candidate(draft: &Draft, pass: Pass, index: usize) -> Option<Option<Draft
     }
 }
 
-/// The inputs `left` of `count`, where those from `from` on come earlier: those left out were events too.
-fn earlier(mut left: Vec<Value>, from: usize, count: usize) -> Vec<Value> {
-    let gone = i64::try_from(count - left.len()).unwrap_or(0);
-    for value in left.iter_mut().skip(from) {
+/// Without so many entries of a list of tables, and without the list if none is left; nothing if there are none from there on.
+fn shorter(draft: &Draft, key: &str, from: usize, count: usize) -> Option<Draft> {
+    let list = draft.list(key);
+    let left = (from < list.len()).then(|| without(list, from, count))?;
+    let mut smaller = draft.clone();
+    smaller.head.remove(key);
+    if !left.is_empty() {
+        smaller.head.insert(key.into(), Value::Array(left));
+    }
+    Some(smaller)
+}
+
+/// Has the inputs from `from` on come so many events earlier.
+fn earlier(draft: &mut Draft, from: usize, events: usize) {
+    let events = i64::try_from(events).unwrap_or(0);
+    let inputs = draft.head.get_mut("input").and_then(Value::as_array_mut);
+    for value in inputs.into_iter().flatten().skip(from) {
         if let Some(Value::Integer(event)) = value.get_mut("event") {
-            *event = (*event - gone).max(0);
+            *event = (*event - events).max(0);
         }
     }
-    left
 }
 
 fn without(list: &[Value], from: usize, count: usize) -> Vec<Value> {
