@@ -47,7 +47,7 @@ Examples:
   umscope run mine.toml --break 'transition at gpu0 to M'
   umscope run mine.toml --record mine.rec
 
-JSON: scenario, machine, set{what was other than those say, as --set names it}, seed, cycles, events, accesses, digest (16 hex digits), wall_seconds, \
+JSON: scenario, machine, set{what was other than its machine alone says, as --set names it}, seed, cycles, events, accesses, digest (16 hex digits), wall_seconds, \
 prepare_seconds (reading and building), \
 events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or \
 break), expectations, failures[{message, cycle, event, line, expectation}], diagnosis (why it could not go on: verdict (deadlock, \
@@ -204,7 +204,8 @@ impl Run {
             blame: diagnosis::blame(&work, runner.machine(), &begun),
             scenario: work.name.clone(),
             machine,
-            set: work.scenario.set_beside(&work.options),
+            set: work.scenario.set_of_machine(&work.options),
+            set_by_hand: work.scenario.set_by_hand(&work.options),
             seed,
             tasks: report::tasks(runner.machine()),
             statistics: runner.machine().statistics(),

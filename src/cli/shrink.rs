@@ -13,7 +13,6 @@ use super::interrupt::Interrupt;
 use super::outputs::{Outputs, Replaces};
 use super::work::Work;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::model::text::plural;
 use crate::report::number::grouped;
 use crate::scenario::shrink::{Extent, Shrinker};
 
@@ -71,8 +70,8 @@ impl Shrink {
             "{}: {}; {} of {} left, after {} tries",
             work.name,
             shrinker.target(),
-            size(shrinker.extent()),
-            size(before),
+            shrinker.extent(),
+            before,
             grouped(shrinker.tried())
         ));
         Ok(if interrupt.is_raised() { Status::Interrupted } else { Status::Held })
@@ -86,7 +85,7 @@ fn shrink(work: &Work, clock: &Clock, interrupt: &Interrupt) -> Result<Option<(S
     let Some(mut shrinker) = Shrinker::new(&work.scenario, &work.options, stop)? else { return Ok(None) };
     let before = shrinker.extent();
     while !interrupt.is_raised() && !shrinker.advance(stop) {
-        clock.say(format!("{} tried, {} left", grouped(shrinker.tried()), size(shrinker.extent())));
+        clock.say(format!("{} tried, {} left", grouped(shrinker.tried()), shrinker.extent()));
     }
     Ok(Some((shrinker, before)))
 }
@@ -101,13 +100,4 @@ fn does_not_fail(work: &Work) -> Diagnostic {
         None => format!("{} does not fail: there is nothing to shrink", work.name),
     });
     error.expected("a failed check or expectation, or a deadlock")
-}
-
-fn size(extent: Extent) -> String {
-    let accesses = plural(extent.accesses as u64, "instruction");
-    if extent.inputs == 0 {
-        accesses
-    } else {
-        format!("{accesses} and {}", plural(extent.inputs as u64, "input"))
-    }
 }

@@ -349,8 +349,7 @@ fn shown() -> impl Fn(EventNumber) -> bool + Send + Sync {
 }
 
 /// What is left out where another protocol is tried; followed by the first of it.
-pub const LEFT_OUT: &str =
-    "the story, and what is expected or stopped at by states that this protocol does not have, is left out";
+pub const LEFT_OUT: &str = "the story, and what is expected or stopped at by states or cells that this protocol does not have, is left out";
 
 /// The same of what is only checked, as a warning.
 pub fn left_out(why: &Diagnostic, place: &str) -> Diagnostic {

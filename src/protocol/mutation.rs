@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::table::{Cell, DirectoryRule, Probe, Table, When};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
+use crate::model::text::plural;
 
 /// What is changed in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,7 +77,8 @@ impl Change {
                 match rule {
                     Some(rule) if index == count => rules.push(rule),
                     _ if index >= count => {
-                        return Err(format!("{} has {count} rules for {}", table.name, request.name()));
+                        let rules = plural(count as u64, "rule");
+                        return Err(format!("{} has {rules} for {}", table.name, request.name()));
                     }
                     Some(rule) => drop(rules.splice(index..=index, [rule])),
                     None => drop(rules.remove(index)),

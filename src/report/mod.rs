@@ -31,8 +31,10 @@ pub struct Run {
     pub scenario: String,
     /// Name or path of the machine.
     pub machine: String,
-    /// What was other than machine and scenario alone say: keys with dots, and their values.
+    /// What was other than its machine alone says: keys with dots, and their values.
     pub set: Vec<(String, toml::Value)>,
+    /// Of that what was other than its scenario says, too.
+    pub set_by_hand: Vec<(String, toml::Value)>,
     pub seed: u64,
     pub report: Report,
     /// Why it could not go on, if it could not.

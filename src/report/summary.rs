@@ -179,7 +179,7 @@ fn verdict(text: &mut String, run: &Run, file: &str) {
         let _ = writeln!(text, "and {more} more failures");
     }
     // A fault is injected to see something fail.
-    let changes = run.set.iter().filter(|(key, _)| !key.starts_with("fault"));
+    let changes = run.set_by_hand.iter().filter(|(key, _)| !key.starts_with("fault"));
     let changes: Vec<String> = changes.map(|(key, value)| format!("{key} = {value}")).collect();
     if report.failures.iter().any(|failure| failure.line.is_some()) && !changes.is_empty() {
         let changes = changes.join(", ");

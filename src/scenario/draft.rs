@@ -45,11 +45,22 @@ impl Scenario {
         self.settings.iter().map(Setting::text)
     }
 
-    /// What is other than its machine and its file alone say: keys with dots, and their values.
+    /// What is other than its machine alone says: keys with dots, and their values.
     #[must_use]
-    pub fn set_beside(&self, options: &Options) -> Vec<(String, Value)> {
-        let mut all = self.changes(options);
-        self.document.set_texts().for_each(|text| set(&mut all, text));
+    pub fn set_of_machine(&self, options: &Options) -> Vec<(String, Value)> {
+        self.set_beside(options, self.changes(options))
+    }
+
+    /// What is other than its machine and its file say.
+    #[must_use]
+    pub fn set_by_hand(&self, options: &Options) -> Vec<(String, Value)> {
+        self.set_beside(options, Table::new())
+    }
+
+    /// What `options` and the command line set, over what `all` has.
+    fn set_beside(&self, options: &Options, mut all: Table) -> Vec<(String, Value)> {
+        let by_hand = options.set.iter().map(String::as_str).chain(self.document.set_texts());
+        by_hand.for_each(|text| set(&mut all, text));
         layout::dotted(&all).into_iter().map(|(key, value)| (key, value.clone())).collect()
     }
 }

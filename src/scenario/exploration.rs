@@ -76,7 +76,10 @@ impl Scenario {
             self::access(&at.value, end).map_err(|(message, expected)| {
                 let word = at.value.split_whitespace().next().unwrap_or_default();
                 let error: Diagnostic = document.complain(Some(&at.span), message).expected(expected);
-                Box::new(error.nearest(word, KINDS.iter().map(|(name, _)| *name)))
+                // What is known already is not meant to be another.
+                let known = || KINDS.iter().map(|(name, _)| *name);
+                let is_known = known().any(|name| name == word);
+                Box::new(if is_known { error } else { error.nearest(word, known()) })
             })
         };
         let accesses = file.accesses.0.iter().map(access).collect::<Result<_>>()?;

@@ -1,5 +1,6 @@
 //! `umscope sweep`: a matrix of settings, each combination a run.
 
+mod idle;
 mod plan;
 mod table;
 
@@ -57,6 +58,8 @@ of its own. A file with results of something else is not touched, and --merge ad
 
 A point is known by its settings and by what it is built from: the scenario, the machine, the protocols, and of a \
 trace what it holds. If any of them has changed, --to must be another file; more values of a key are no change.
+
+A key (or the seed) whose values make no difference to any run is told of at the end, on standard error.
 
 A line: key, scenario, machine, set{}, seed, cycles, events, accesses, digest, passed, ended, expectations, \
 failures[], stats{} as in `umscope run --format json`, left_out (null, or under another protocol the first of what speaks of states that it lacks), and a check of the line; numbers and booleans of set are such. --format json: sweep, count, missing[], points[] with these \
@@ -185,7 +188,13 @@ impl Sweep {
             Format::Text => table::text(journal, &self.columns, &mut output),
             Format::Json => table::json(journal, &mut output),
             Format::Csv => table::csv(journal, &self.columns, &mut output),
+        }?;
+        // A part of the points does not tell.
+        let idle = if journal.missing().is_empty() { idle::idle(journal)? } else { Vec::new() };
+        for key in idle {
+            say(format_args!("note: {key} changes nothing: runs that differ in it alone are the same"));
         }
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustc_hash::{FxHashMap, FxHasher};
 use serde_json::{Map, Value, json};
 
+use super::table::no_statistic;
 use crate::cli::arguments::{Changes, Switch, Target};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::journal::{Header, name_of};
@@ -115,7 +116,7 @@ impl Plan {
 
     /// That a pattern fits no statistic of any point.
     fn complain_of_column(&self, pattern: &str) -> Box<Diagnostic> {
-        let none = Diagnostic::new(format!("--columns {pattern} is no statistic of these points"));
+        let none = no_statistic(pattern);
         let first = self.points.first().and_then(|point| self.work(point).ok().flatten());
         let names = first.and_then(|work| work.prepare().ok()).map(|prepared| prepared.machine.statistics());
         let names: Vec<String> = names.into_iter().flatten().map(|(name, _)| name).collect();

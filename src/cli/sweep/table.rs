@@ -37,6 +37,11 @@ fn names(object: Option<&Value>, known: &mut Vec<String>) {
     }
 }
 
+/// That a pattern of `--columns` fits no statistic.
+pub fn no_statistic(pattern: &str) -> Diagnostic {
+    Diagnostic::new(format!("--columns {pattern} is no statistic of these points"))
+}
+
 /// Of the statistics that any point has those that are chosen, and the settings.
 fn chosen(journal: &mut Journal, columns: &[String]) -> Result<(Vec<String>, Vec<String>), Trouble> {
     let (mut settings, mut statistics) = (Vec::new(), Vec::new());
@@ -46,8 +51,7 @@ fn chosen(journal: &mut Journal, columns: &[String]) -> Result<(Vec<String>, Vec
         names(row.get("stats"), &mut statistics);
     }
     for idle in columns.iter().filter(|pattern| !statistics.iter().any(|name| glob(pattern, name))) {
-        let none = Diagnostic::new(format!("--columns {idle} is no statistic of these points"));
-        say(none.nearest(idle, statistics.iter().map(String::as_str)));
+        say(no_statistic(idle).nearest(idle, statistics.iter().map(String::as_str)));
     }
     statistics.retain(|name| columns.iter().any(|pattern| glob(pattern, name)));
     Ok((settings, statistics))

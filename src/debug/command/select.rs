@@ -170,6 +170,8 @@ mod tests {
             ("select gpu0.cu0 warp", "the number of a warp"),
             ("select gpu0.cu0 warp 4", "gpu0.cu0 has no warp 4"),
             ("why gpu0.cu0 warp 99", "0 to 3"),
+            ("why 3", "did you mean why txn 3?"),
+            ("why 0x1000", "did you mean why block 0x1000?"),
             ("select gpu0.l2.0 warp 0", "gpu0.l2.0 has no warp 0"),
             ("goto cycle", "the number of a cycle"),
             ("set lines 0", "1 to 100000"),

@@ -11,7 +11,6 @@ use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::job::Job;
 use crate::debug::session::Session;
 use crate::diagnostic::{Result, cannot, try_out, write_new};
-use crate::model::text::plural;
 use crate::scenario::shrink::Shrinker;
 use crate::scenario::{Options, Scenario};
 
@@ -81,7 +80,7 @@ impl Shrinking {
         let text = best.text();
         write_new(&self.path, text.as_bytes()).map_err(|error| cannot(&self.path, &error))?;
         let mut lines = shrinker.notes().to_vec();
-        let left = plural(shrinker.extent().accesses as u64, "instruction");
+        let left = shrinker.extent();
         lines.push(format!("{}: {left} left, after {} tries", shrinker.target(), shrinker.tried()));
         Ok(lines)
     }

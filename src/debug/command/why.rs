@@ -180,7 +180,14 @@ fn component(session: &Session, arguments: &Arguments, path: &Word) -> Result<Co
     let unit = path.text.strip_suffix(".tlb").and_then(|unit| session.machine().components().find(unit));
     match unit.filter(|unit| session.machine().tlb(*unit).is_some()) {
         Some(unit) => Ok(unit),
-        None => session.component(arguments, path),
+        None => session.component(arguments, path).map_err(|mut error| {
+            // A number alone is of a transaction or of an address.
+            if path.text.starts_with(|first: char| first.is_ascii_digit()) {
+                let kind = if path.text.starts_with("0x") { "block" } else { "txn" };
+                error.suggestion = Some(format!("did you mean why {kind} {}?", path.text));
+            }
+            error
+        }),
     }
 }
 

@@ -56,7 +56,12 @@ fn a_broken_rule_is_found_and_comes_out_small_and_as_a_scenario() {
     let plan = plan(&format!("{head}{fault}"), 3000);
     let failure = plan.round(0).unwrap().failure.unwrap();
     assert_eq!(failure.rule, "stale-read");
-    let small = shrink(&plan, &failure.streams, &failure.rule, &|| false, &mut |_, _| ()).streams;
+    let stopped = shrink(&plan, &failure.streams, &failure.rule, &|| true, &mut |_, _| ());
+    assert!(!stopped.is_least && stopped.text.is_none(), "{:?}", stopped.text);
+    let Small { streams: small, text, is_least, .. } =
+        shrink(&plan, &failure.streams, &failure.rule, &|| false, &mut |_, _| ());
+    assert!(is_least);
+    assert_eq!(plan.breaks(&small, &|| false).map(|(_, text)| text), text);
     let count: usize = small.iter().map(|stream| stream.deeds.len()).sum();
     assert!(count <= 6, "{small:?}");
     assert_eq!(plan.breaks(&small, &|| false).map(|(rule, _)| rule).as_deref(), Some("stale-read"));

@@ -199,6 +199,7 @@ fn tables(name: &str) -> String {
         scenario: name.to_owned(),
         machine: "m".to_owned(),
         set: Vec::new(),
+        set_by_hand: Vec::new(),
         seed: 0,
         tasks: crate::report::tasks(runner.machine()),
         statistics: runner.machine().statistics(),

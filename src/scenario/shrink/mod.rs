@@ -8,6 +8,7 @@ mod failure;
 mod pass;
 mod rename;
 
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
@@ -19,6 +20,7 @@ use super::draft::Draft;
 use super::prepare::Options;
 use super::read::Scenario;
 use crate::diagnostic::Result;
+use crate::model::text::plural;
 use crate::model::threads;
 use crate::model::time::EventNumber;
 use crate::workload::Workload;
@@ -218,6 +220,16 @@ impl Shrinker {
     #[must_use]
     pub fn extent(&self) -> Extent {
         extent(&self.best)
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&plural(self.accesses as u64, "instruction"))?;
+        if self.inputs > 0 {
+            write!(f, " and {}", plural(self.inputs as u64, "input"))?;
+        }
+        Ok(())
     }
 }
 

@@ -206,7 +206,7 @@ fn now(frame: &Frame, heard: usize, (canvas, top): (&mut Canvas, u16), lesson: &
         let next = match (lesson.step.1, frame.info.has_story) {
             (1.., _) => "Press c: it stops where the story goes on.",
             (0, true) => {
-                "Its story is left out: it speaks of states that this protocol does not have. Press s for the next event, c to go on."
+                "Its story is left out: it speaks of states or cells that this protocol does not have. Press s for the next event, c to go on."
             }
             (0, false) => "It has no story to tell. Press s for the next event, c to go on.",
         };

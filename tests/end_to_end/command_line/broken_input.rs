@@ -41,6 +41,8 @@ fn mistyped_names_and_arguments() {
             "gpu.l2.protocol=scale-gpu",
         ],
         &["stress", "tiny/umh-2gpu", "--fault", "bogus"],
+        &["explore", "explore/two-l1", "--set", "explore.accesses=[\"store 0x1000 01 02\"]"],
+        &["explore", "explore/two-l1", "--mutate", "directory write 2 = none"],
         &["run", "numa/local-phase", "--set", "gpu.l1.protocol=mesi"],
         &["check", "numa-4socket", "--set", "gpu.numa.l2=partitioned", "--set", "gpu.l1.ways=1"],
         &["run", "paging/scan", "--set", "gpu.paging.page=2 MiB"],

@@ -280,6 +280,28 @@ fn a_failing_scenario_and_its_recording_shrink_alike() {
 }
 
 #[test]
+fn of_the_inputs_that_an_exploration_found_none_stays_that_is_not_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("found.rec").display().to_string();
+    let found = call(&["explore", "explore/two-l1", "--fault", "skip-invalidation", "--record", &record]);
+    assert_eq!(found.code, Some(1), "{found:?}");
+    let small = folder.path().join("small.toml").display().to_string();
+    let told = call(&["shrink", &record, "--output", &small]).stderr;
+    assert!(told.contains(" 0 instructions and 2 inputs of 0 instructions and 8 inputs left"), "{told}");
+    let mut table: toml::Table = fs::read_to_string(&small).unwrap().parse().unwrap();
+    let inputs = table["input"].as_array().unwrap().clone();
+    let ended = |path: &str| document(&["run", path, "--format", "json"])["ended"].clone();
+    assert_eq!(ended(&small), "violation");
+    for gone in 0..inputs.len() {
+        let mut left = inputs.clone();
+        left.remove(gone);
+        table.insert("input".into(), left.into());
+        fs::write(&small, table.to_string()).unwrap();
+        assert_ne!(ended(&small), "violation", "{table}");
+    }
+}
+
+#[test]
 fn two_runs_part_where_they_differ() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = stale(folder.path());

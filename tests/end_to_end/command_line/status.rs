@@ -295,6 +295,16 @@ fn what_a_scenario_expects_of_itself_is_told_apart_from_what_was_set() {
     let changed = call(&["run", "numa/local-phase", "--set", "gpu.numa.l2=memory-side"]);
     let note = "note: the scenario expects this of itself as it is, not with gpu.numa.l2 = \"memory-side\"";
     assert!(changed.code == Some(1) && changed.stdout.contains(note), "{changed:?}");
+    // What the scenario sets is a part of it.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own.toml").display().to_string();
+    let text = "machine = 'tiny/umh-1gpu'\nset.gpu.l1.ways = 2\ndo = [{ by = 'gpu0.cu0', load.address = 0x1000 }]\n\
+                expect = [{ count = 'hit at gpu0.cu0.l1', is = 9 }]\n";
+    std::fs::write(&path, text).unwrap();
+    let alone = call(&["run", &path]);
+    assert!(alone.code == Some(1) && !alone.stdout.contains("note: "), "{alone:?}");
+    let with = call(&["run", &path, "--set", "gpu.l1.mshrs=3"]).stdout;
+    assert!(with.contains("not with gpu.l1.mshrs = 3\n") && with.contains("gpu.l1.ways = 2"), "{with}");
 }
 
 #[test]
