@@ -207,7 +207,7 @@ pub fn open(target: &Target) -> Result<Opened, Trouble> {
         Ok((origin, there, work))
     };
     let (origin, there, work) = load()?;
-    let mut notes = work::doubts(&work.scenario, &work.options);
+    let mut notes = work.scenario.table_doubts(&work.options);
     notes.extend(origin.left_out.as_deref().map(work::left_out_told));
     notes.iter().for_each(say);
     interrupt.release();

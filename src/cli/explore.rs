@@ -15,7 +15,6 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::outputs::{Outputs, Replaces};
 use super::progress::Progress;
-use super::work::doubt_tables;
 use crate::explore::fairness::{self, Fairness};
 use crate::explore::outcome::{Outcome, explore};
 use crate::explore::random;
@@ -203,7 +202,7 @@ impl Explore {
         let scenario = Scenario::load(&self.scenario)?.with(&with)?;
         let set = self.set.iter().filter(|set| !is_own(set)).cloned().collect();
         let options = Options { set, ..Options::default() };
-        doubt_tables(&scenario, &options);
+        scenario.table_doubts(&options).iter().for_each(say);
         Ok((scenario, options))
     }
 

@@ -15,7 +15,6 @@ use super::output::Output;
 use super::outputs::{Outputs, Replaces};
 use super::pool;
 use super::progress::Progress;
-use super::work::doubt_tables;
 use crate::config;
 use crate::config::machine::MachineSpec;
 use crate::debug::diagnosis::{Diagnosis, diagnose, trace};
@@ -128,7 +127,7 @@ impl Stress {
         }
         let options = Options { set, ..Options::default() };
         self.may_fail(&options)?;
-        doubt_tables(&self.scenario("", "")?, &options);
+        self.scenario("", "")?.table_doubts(&options).iter().for_each(say);
         let plan = self.plan(&options)?;
         if !plan.blueprint.spec.values {
             let error = Diagnostic::new("this machine keeps no values, which is what is looked at");

@@ -370,22 +370,8 @@ pub fn left_out_told(why: &Diagnostic) -> String {
 /// Says which of a scenario's own tables `umscope check` refuses. It runs all the same, for what comes of them. What cannot be
 /// found or read is complained of when the machine is built.
 pub fn doubt(scenario: &Scenario, options: &Options) {
-    doubts(scenario, options).iter().for_each(say);
-}
-
-/// The same in words, a table each.
-pub fn doubts(scenario: &Scenario, options: &Options) -> Vec<String> {
     let tables = scenario.table_faults(options).into_iter();
-    tables.filter_map(|(table, faults)| faults.error_told(&table)).collect()
-}
-
-/// The same where the tables themselves are looked at: says, too, what of them is hardly meant, such as a cell that the engine
-/// carries out in another way.
-pub fn doubt_tables(scenario: &Scenario, options: &Options) {
-    doubt(scenario, options);
-    for (table, faults) in scenario.table_faults(options) {
-        faults.warnings_told(&table).iter().for_each(say);
-    }
+    tables.filter_map(|(table, faults)| faults.error_told(&table)).for_each(say);
 }
 
 /// What `--where` asks for.

@@ -249,7 +249,7 @@ pub struct PagingSpec {
     pub walk_cache_latency: u32,
     pub walk_memory: Duration,
     pub service: Duration,
-    /// Pages.
+    /// Pages; so many are in flight at most before prefetching waits.
     pub transfer_set: u32,
     pub prefetch: Prefetcher,
     pub prefetch_when_full: bool,

@@ -62,8 +62,8 @@ impl Profile {
         }
     }
 
-    /// Takes the checks that have failed, the kernels that have begun, and where lanes turned or ways changed hands, in `machine` up to
-    /// its position.
+    /// Takes the checks that have failed, the kernels that have begun, and where injected faults struck, lanes turned or ways changed
+    /// hands, in `machine` up to its position.
     pub fn find(&mut self, machine: &dyn Subject) {
         let (failed, launches) = (machine.violations(), machine.launches());
         for violation in failed.iter().take(MARKS).skip(self.seen.0) {
@@ -72,6 +72,7 @@ impl Profile {
         for event in launches.iter().take(MARKS).skip(self.seen.1) {
             self.marks.insert((*event, MarkKind::Kernel));
         }
+        self.marks.extend(machine.struck().iter().map(|event| (*event, MarkKind::Fault)));
         let kinds = [MarkKind::Lanes, MarkKind::Ways];
         for (events, kind) in machine.rearranged().into_iter().zip(kinds) {
             self.marks.extend(events.into_iter().map(|event| (event, kind)));

@@ -92,6 +92,8 @@ pub struct Session {
     /// The bug that is to be found here.
     pub(super) hunt: Option<Hunt>,
     pub(super) travel: Option<Travel>,
+    /// Where the movement under way began, if it was a position of this run.
+    pub(super) set_out: Option<EventNumber>,
     /// What a command is doing that takes its time.
     pub(super) job: Option<Box<dyn Job>>,
     /// Why it stands where it stands.
@@ -144,6 +146,7 @@ impl Session {
             restarts: 0,
             hunt: origin.bug.map(Hunt::new),
             travel: None,
+            set_out: None,
             job: None,
             stop: None,
             history: Vec::new(),

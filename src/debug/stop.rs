@@ -68,7 +68,10 @@ pub enum Reason {
     Start,
     /// Up to the end of the run nothing, or nothing more, was caused by this event.
     NoEffect,
-    Interrupted,
+    /// By somebody; and from where it was going back, if it was, and is not back there.
+    Interrupted {
+        back_from: Option<EventNumber>,
+    },
 }
 
 /// A stop.
@@ -189,7 +192,7 @@ impl Reason {
             Self::NoEffect => {
                 "no event up to the end of the run was caused by this one, or not so many".to_owned()
             }
-            Self::Interrupted => "interrupted".to_owned(),
+            Self::Interrupted { back_from } => format!("interrupted{}", on_the_way_back(*back_from)),
         }
     }
 
@@ -200,7 +203,10 @@ impl Reason {
 
     /// The sentence for the screen, where who interrupts a run pauses it.
     fn on_screen(&self) -> String {
-        if *self == Self::Interrupted { "paused".to_owned() } else { self.sentence() }
+        match self {
+            Self::Interrupted { back_from } => format!("paused{}", on_the_way_back(*back_from)),
+            other => other.sentence(),
+        }
     }
 
     /// The reason in a word, where the screen tells the rest elsewhere.
@@ -224,7 +230,7 @@ impl Reason {
             | Self::Expectation(_)
             | Self::Stuck
             | Self::Void(_) => Tone::Bad,
-            Self::Interrupted | Self::Limit(_) | Self::Beyond(_) => Tone::Warning,
+            Self::Interrupted { .. } | Self::Limit(_) | Self::Beyond(_) => Tone::Warning,
             Self::Finished => Tone::Good,
             _ => Tone::Plain,
         }
@@ -270,4 +276,9 @@ impl Stop {
         let hit = self.records.iter().filter(|_| is_hit).map(|record| record.id).collect();
         Some(StopView { text: text.join("; "), tone: first.tone(), brief: first.brief(), hit })
     }
+}
+
+/// That it was going back from an event, and stands somewhere on the way.
+fn on_the_way_back(from: Option<EventNumber>) -> String {
+    from.map_or_else(String::new, |from| format!(" on the way back from event {from}"))
 }

@@ -41,6 +41,8 @@ pub trait Subject: query::Subject + Debug + Send + Sync {
     fn launches(&self) -> &[EventNumber];
     /// The first events in which lanes began to turn, and in which ways changed hands.
     fn rearranged(&self) -> [Vec<EventNumber>; 2];
+    /// The first events in which injected faults struck.
+    fn struck(&self) -> &[EventNumber];
     /// The machine itself, where a scenario must see it.
     fn machine(&self) -> Option<&Machine>;
     /// The cycle of the position.
@@ -88,6 +90,9 @@ impl Subject for Machine {
     }
     fn rearranged(&self) -> [Vec<EventNumber>; 2] {
         Self::rearranged(self)
+    }
+    fn struck(&self) -> &[EventNumber] {
+        Self::struck(self)
     }
     fn machine(&self) -> Option<&Machine> {
         Some(self)

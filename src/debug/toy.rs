@@ -156,6 +156,9 @@ impl Subject for Toy {
     fn rearranged(&self) -> [Vec<EventNumber>; 2] {
         Default::default()
     }
+    fn struck(&self) -> &[EventNumber] {
+        &[]
+    }
     fn machine(&self) -> Option<&Machine> {
         None
     }

@@ -91,7 +91,11 @@ impl Session {
         if wish.panes.has(Pane::Timeline) && !self.is_moving() {
             self.recall.look_on(&self.timeline, self.timeline.event());
         }
-        let journey = if has_journey { self.journey(selection, shown.as_ref()) } else { Vec::new() };
+        let (journey, journey_is_whole) = match selection {
+            _ if !has_journey => (Vec::new(), false),
+            Selection { txn: None, block: Some(block), .. } => self.journey_of_line(block),
+            _ => (self.journey(selection, shown.as_ref()), false),
+        };
         let log = if wish.panes.has(Pane::Log) { self.log_window(wish) } else { Log::default() };
         let facts = Facts {
             info: info.clone(),
@@ -104,6 +108,7 @@ impl Session {
             shown,
             last: &last,
             journey: &journey,
+            journey_is_whole,
             begins: self.began.filter(|(txn, _)| selection.txn == Some(*txn)).map(|(_, event)| event),
             log,
             lesson: self.lesson_view(),
@@ -155,9 +160,7 @@ impl Session {
 
     /// The records of the selected transaction up to the cursor; `shown` is how it stands, if it is in flight.
     fn journey(&mut self, selection: Selection, shown: Option<&TransactionView>) -> Vec<Record> {
-        let Some(txn) = selection.txn else {
-            return selection.block.map_or_else(Vec::new, |block| self.journey_of_line(block));
-        };
+        let Some(txn) = selection.txn else { return Vec::new() };
         let event = self.event();
         if let Some(view) = shown {
             self.began = Some((txn, view.issued_at));
@@ -182,21 +185,23 @@ impl Session {
         records
     }
 
-    /// The records of a line up to the cursor that are of no transaction, since the last access of it began or ended.
-    fn journey_of_line(&mut self, block: Address) -> Vec<Record> {
+    /// The records of a line up to the cursor that are of no transaction, since the last access of it began or ended; and whether
+    /// these are all.
+    fn journey_of_line(&mut self, block: Address) -> (Vec<Record>, bool) {
         let (line, event) = (focus::line(self.machine(), block), self.event());
-        let records = if self.is_moving() {
-            self.recall.at_hand(event)
-        } else {
-            self.records(event.saturating_sub(SEARCHED).max(self.timeline.start()), event)
-        };
+        let (first, is_moving) = (self.timeline.start(), self.is_moving());
+        let after = event.saturating_sub(SEARCHED);
+        let records =
+            if is_moving { self.recall.at_hand(event) } else { self.records(after.max(first), event) };
         let is_of_line = |record: &&Record| record.range.is_some_and(|range| range.overlaps(line));
         let is_access = |record: &&Record| matches!(record.what, What::Issue { .. } | What::Complete { .. });
+        let has_all = !is_moving && after <= first;
+        let is_whole = has_all || records.iter().filter(is_of_line).any(|record| is_access(&record));
         let since = records.iter().rev().filter(is_of_line).take_while(|record| !is_access(record));
         let own = since.filter(|record| record.txn.is_none() && is_of_journey(record));
         let mut own: Vec<Record> = own.cloned().collect();
         own.reverse();
-        own
+        (own, is_whole)
     }
 
     /// Whether too much would have to be run again for the beginning of a transaction that nobody has selected.
@@ -243,7 +248,6 @@ impl Session {
         for record in self.recall.at_hand(self.event()).iter().rev() {
             let kind = match record.what {
                 What::Violation { .. } => MarkKind::Violation,
-                What::Fault { .. } => MarkKind::Fault,
                 What::Kernel { ended: false, .. } => MarkKind::Kernel,
                 _ => continue,
             };
@@ -324,6 +328,40 @@ mod tests {
         assert_eq!(frame.sequence.unwrap().steps[0].id.event, 289);
     }
 
+    #[test]
+    fn where_an_injected_fault_struck_is_marked_however_long_ago() {
+        let mut session = bundled("kernels/vector-add-2gpu");
+        session.execute("fork fault lose-message message=grant nth=1", &Interrupt::default()).unwrap();
+        session.execute("end", &Interrupt::default()).unwrap();
+        session.recall = super::super::recall::Recall::default();
+        let faults = |session: &Session| {
+            let marks = session.marks().into_iter().filter(|mark| mark.kind == MarkKind::Fault);
+            marks.map(|mark| mark.event).collect::<Vec<_>>()
+        };
+        let struck = session.machine().struck().to_vec();
+        assert_eq!((faults(&session), struck.len()), (struck, 1));
+        session.execute("start", &Interrupt::default()).unwrap();
+        assert!(session.machine().struck().is_empty());
+    }
+
+    #[test]
+    fn who_interrupts_a_way_back_is_told_where_it_began() {
+        let mut session = session(100_000);
+        session.execute("goto 90000", &Interrupt::default()).unwrap();
+        session.submit("goto 89999");
+        while session.event() == 90_000 {
+            session.work(1);
+        }
+        let stop = session.interrupt().unwrap().stop.unwrap();
+        let told = stop.lines(session.machine()).join("\n");
+        assert!(told.contains("interrupted on the way back from event 90000"), "{told}");
+        session.submit("goto 95000");
+        session.work(64);
+        session.work(64);
+        let told = session.interrupt().unwrap().lines.join("\n");
+        assert!(told.contains("interrupted") && !told.contains("back"), "{told}");
+    }
+
     /// Between two launches blocks are written back for nobody's access: what is drawn is their way, and not that of the last access.
     #[test]
     fn a_block_that_is_flushed_is_drawn_on_its_way_for_no_access() {
@@ -333,6 +371,7 @@ mod tests {
             session.execute(&format!("goto event {event}"), &Interrupt::default()).unwrap();
             let sequence = session.frame(&info, &Wish::default()).sequence.unwrap();
             let events: Vec<_> = sequence.steps.iter().map(|step| step.id.event).collect();
+            assert!(sequence.has_beginning);
             (sequence.txn, sequence.title, events.first().copied(), events.last().copied())
         };
         let (last, ..) = drawn(34);

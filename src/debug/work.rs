@@ -130,11 +130,12 @@ impl Session {
             }
             Ok(Effect::Quit) => Progress::Done(Outcome { lines: Vec::new(), stop: None, quit: true }),
             Ok(Effect::Go(travel)) => {
-                self.travel = Some(travel);
+                (self.travel, self.set_out) = (Some(travel), Some(self.event()));
                 Progress::Running
             }
+            // After a reload or a change it does not begin where one was.
             Ok(Effect::SaidAndGo(lines, travel)) => {
-                self.travel = Some(travel);
+                (self.travel, self.set_out) = (Some(travel), None);
                 Progress::Done(said(lines))
             }
             Err(error) => self.failed(error),
@@ -155,7 +156,8 @@ impl Session {
         }
         self.travel.take()?;
         self.timeline.foresee();
-        Some(self.halt(vec![Reason::Interrupted], Vec::new()))
+        let back_from = self.set_out.filter(|from| *from > self.event());
+        Some(self.halt(vec![Reason::Interrupted { back_from }], Vec::new()))
     }
 
     /// Carries out all that waits; `told` takes what each command says, or that it is not understood, and may break off.

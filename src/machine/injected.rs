@@ -1,9 +1,11 @@
 //! Injected faults that strike one of many: when they do, and that it is told.
 
 use super::Machine;
+use super::lanes::REMEMBERED;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::record::What;
+use crate::model::time::EventNumber;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::{About, Outbox};
 
@@ -14,6 +16,8 @@ pub(super) struct Injected {
     before: Vec<u64>,
     /// They are for the user to find.
     hidden: bool,
+    /// The first events in which one struck that is told. Nothing depends on them: no part of the digest.
+    struck: Vec<EventNumber>,
 }
 
 impl Machine {
@@ -77,9 +81,25 @@ impl Machine {
     }
 
     /// Tells that a fault has struck.
-    pub(super) fn tell_struck(&self, at: ComponentId, about: About, name: &'static str, out: &mut Outbox) {
-        if !self.injected.hidden {
-            out.record(at, about, || What::Fault { name });
+    pub(super) fn tell_struck(
+        &mut self,
+        at: ComponentId,
+        about: About,
+        name: &'static str,
+        out: &mut Outbox,
+    ) {
+        if self.injected.hidden {
+            return;
         }
+        out.record(at, about, || What::Fault { name });
+        if self.injected.struck.len() < REMEMBERED {
+            self.injected.struck.push(out.event);
+        }
+    }
+
+    /// The first events in which an injected fault struck, of those that strike one of many; none that are for the user to find.
+    #[must_use]
+    pub fn struck(&self) -> &[EventNumber] {
+        &self.injected.struck
     }
 }

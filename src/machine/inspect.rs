@@ -49,6 +49,7 @@ impl Machine {
             .and_then(|work| operation(&self.tasks.workload, work, warp.current.unwrap_or(warp.next)));
         let first = self
             .first_wait(warp)
+            .filter(|_| warp.state.waits_for_accesses())
             .filter(|(_, range)| !shown.as_deref().is_some_and(|one| touches(one, *range)));
         WarpView {
             state: warp.state,

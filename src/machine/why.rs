@@ -20,12 +20,7 @@ impl Machine {
             return links;
         }
         if let Some(agent) = self.agent_at(component) {
-            let waiting = |warp: &Warp| {
-                !matches!(
-                    warp.state,
-                    WarpState::None | WarpState::Done | WarpState::Ready | WarpState::Running
-                )
-            };
+            let waiting = |warp: &Warp| warp.state.is_waiting();
             let first = |is_meant: &dyn Fn(&Warp) -> bool| agent.warps.iter().position(is_meant);
             let first = || first(&waiting).or_else(|| first(&|warp| warp.spins_since.is_some()));
             let slot = warp.or_else(|| first().map(|slot| slot as u32));
@@ -115,7 +110,7 @@ impl Machine {
             WarpState::Fence if warp.untranslated().is_some() => self.why_translation(agent, slot),
             WarpState::Fence => self.why_fence(agent, slot, since),
         };
-        if let Some(number) = warp.waits.first() {
+        if let Some(number) = warp.waits.first().filter(|_| warp.state.waits_for_accesses()) {
             let transaction = self.transaction(*number);
             let what = transaction.as_ref().map_or_else(
                 || ", which has ended".to_owned(),

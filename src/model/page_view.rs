@@ -28,7 +28,7 @@ pub enum PageStand {
     Evicted,
     /// In host memory.
     Host,
-    /// With another socket of the same GPU, which translates it for this one, too.
+    /// Another socket of the same GPU has it or brings it, and translates it for this one, too.
     Away,
 }
 
@@ -58,7 +58,7 @@ impl PageStand {
             Self::Used => "in use",
             Self::Evicted => "evicted",
             Self::Host => "on host",
-            Self::Away => "with another socket",
+            Self::Away => "another socket's",
         }
     }
 

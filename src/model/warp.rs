@@ -91,6 +91,19 @@ impl WarpState {
         }
     }
 
+    /// Whether it keeps a warp from going on: for memory, a place, a page, or other warps.
+    #[must_use]
+    pub fn is_waiting(self) -> bool {
+        !matches!(self, Self::None | Self::Done | Self::Ready | Self::Running)
+    }
+
+    /// Whether a warp waits for accesses that it has in flight, if it has any: at a barrier it waits for other warps, and one that
+    /// may issue or computes has them beside what it does.
+    #[must_use]
+    pub fn waits_for_accesses(self) -> bool {
+        self.is_waiting() && self != Self::Barrier
+    }
+
     /// Whether it may be that of a warp that was turned away and is woken for a second try.
     #[must_use]
     pub fn may_be_turned_away(self) -> bool {

@@ -285,9 +285,12 @@ impl Driver {
         }
         // Of a set larger than the memory it would evict all, and have no frames for it.
         let frames = if evicts { self.residency.obtainable() } else { free };
-        let wanted = (demand.len() + self.planned.len()) as u64;
-        let frames = usize::try_from(frames.saturating_sub(wanted)).unwrap_or(usize::MAX);
-        let room = self.config.set.saturating_sub(demand.len()).min(frames);
+        let wanted = demand.len() + self.planned.len();
+        let frames = usize::try_from(frames.saturating_sub(wanted as u64)).unwrap_or(usize::MAX);
+        // "The number of in-flight pages on the PCIe bus required to maximize bandwidth" (section 4.1): more would only have the next
+        // far-fault wait behind them.
+        let coming = usize::try_from(self.residency.coming().len()).unwrap_or(usize::MAX);
+        let room = self.config.set.saturating_sub(wanted.saturating_add(coming)).min(frames);
         let mut absent = self.residency.absent().clone();
         let mut present = self.residency.present().clone();
         for page in demand.iter().copied().chain(self.planned.iter().map(|planned| planned.page)) {

@@ -85,6 +85,18 @@ impl Scenario {
         tables.filter_map(|table| protocol::examine(&table).ok().map(|(_, faults)| (table, faults))).collect()
     }
 
+    /// What is wrong with its own tables, and what of them is hardly meant, such as a cell that the engine carries out in another
+    /// way; in words.
+    #[must_use]
+    pub fn table_doubts(&self, options: &Options) -> Vec<String> {
+        let tables = self.table_faults(options).into_iter();
+        tables
+            .flat_map(|(table, faults)| {
+                faults.error_told(&table).into_iter().chain(faults.warnings_told(&table)).collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
     /// The machine and protocol files that it uses, without those that it brings along.
     fn files(&self, options: &Options) -> Result<Vec<Kept>> {
         let mut files = Vec::new();

@@ -84,6 +84,8 @@ pub struct App {
     pub effects: Vec<(u64, u64)>,
     /// Whether a command is being carried out.
     pub busy: bool,
+    /// Whether that takes its time.
+    pub works: bool,
     pub size: (u16, u16),
     /// What stands where since the last drawing.
     pub seen: Seen,
@@ -129,6 +131,7 @@ impl App {
             pending: Pending::default(),
             effects: Vec::new(),
             busy: false,
+            works: false,
             size: (80, 24),
             seen: Seen::default(),
             requests: Vec::new(),

@@ -28,6 +28,8 @@ pub enum End {
 const FRAME: Duration = Duration::from_millis(16);
 /// How often a screen that waits for the engine looks for its answer.
 const SOON: Duration = Duration::from_millis(2);
+/// After so long it is told that a command is being carried out.
+const LONG: Duration = Duration::from_millis(250);
 /// How often an idle screen looks for signals.
 const IDLE: Duration = Duration::from_millis(50);
 
@@ -43,7 +45,7 @@ pub fn run(client: &Client, settings: Settings, notes: &[String]) -> io::Result<
         let lines = notes.iter().flat_map(|note| note.lines()).map(ToOwned::to_owned).collect();
         app.overlay = Some(Overlay::Output(lines));
     }
-    let mut session = Session { client, app, version: None, drawn: None, dirty: true };
+    let mut session = Session { client, app, version: None, drawn: None, busy_since: None, dirty: true };
     loop {
         if let Some(end) = session.turn(&mut screen)? {
             return Ok(end);
@@ -56,6 +58,8 @@ struct Session<'a> {
     app: App,
     version: Option<u64>,
     drawn: Option<Instant>,
+    /// Since when the engine has been carrying out what was asked of it.
+    busy_since: Option<Instant>,
     dirty: bool,
 }
 
@@ -101,8 +105,9 @@ impl Session<'_> {
     /// Takes what the engine has published since the last turn.
     fn receive(&mut self) {
         let (frame, version, busy) = self.client.shown();
-        self.dirty |= busy != self.app.busy;
-        self.app.busy = busy;
+        let works = self.is_long_at_work(busy);
+        self.dirty |= busy != self.app.busy || works != self.app.works;
+        (self.app.busy, self.app.works) = (busy, works);
         let answers = self.client.answers();
         self.dirty |= !answers.is_empty();
         self.app.answered(answers);
@@ -111,6 +116,12 @@ impl Session<'_> {
             self.app.show(frame);
             self.dirty = true;
         }
+    }
+
+    /// Whether the engine has been at one command for so long that somebody will ask why nothing happens.
+    fn is_long_at_work(&mut self, busy: bool) -> bool {
+        self.busy_since = busy.then(|| self.busy_since.unwrap_or_else(Instant::now));
+        self.busy_since.is_some_and(|since| since.elapsed() >= LONG)
     }
 
     fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {

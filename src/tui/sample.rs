@@ -295,6 +295,7 @@ impl Sample {
             ended: true,
             last,
             journey,
+            journey_is_whole: false,
             begins: None,
             log: Log {
                 filter: String::new(),

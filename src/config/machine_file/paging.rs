@@ -41,7 +41,7 @@ pub struct PagingFile {
     /// From the interrupt that wakes the driver to the submission of a transfer set: far-faults that come meanwhile go with it, and
     /// wait for less. Default: "20 us".
     pub service: Option<At<Duration>>,
-    /// Pages in a transfer set, 1 to 65536. Default: 80.
+    /// Pages in a transfer set, 1 to 65536; nothing is prefetched beyond so many in flight. Default: 80.
     pub transfer_set: Option<At<u64>>,
     /// What fills a transfer set that far-faults did not fill. Default: "none".
     pub prefetch: Option<At<Prefetcher>>,

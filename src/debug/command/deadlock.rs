@@ -61,10 +61,16 @@ fn deadlock(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
 /// Nothing is known to wait for ever; whether something will is known at the end of the run, or once it does.
 fn all_is_well(session: &Session) -> Vec<String> {
     let text = "nobody waits in a circle here, and no message and no wake-up is lost";
-    if session.run_state() == RunState::Finished {
-        return vec![text.to_owned()];
-    }
-    vec![format!("{text}; whether that can still be avoided is known once it has happened")]
+    // Who has waited for too long may have been served since.
+    let failed = session.machine().violations().iter().map(|failed| failed.event);
+    let failed = failed.filter(|event| *event < session.event()).min();
+    let failed = failed.map(|event| format!("a check failed at event {event}: goto {event} leads there"));
+    let text = if session.run_state() == RunState::Finished {
+        text.to_owned()
+    } else {
+        format!("{text}; whether that can still be avoided is known once it has happened")
+    };
+    std::iter::once(text).chain(failed).collect()
 }
 
 /// What an exploration has found here may be what can happen next, again and again: nothing waits for it yet.
@@ -119,7 +125,14 @@ fn found(session: &mut Session) -> Result<Option<Diagnosis>> {
 }
 
 fn goto(session: &mut Session, which: &Arguments) -> Result<Effect> {
-    let Some(found) = found(session)? else { return Ok(Effect::Said(no_circle(session))) };
+    let Some(found) = found(session)? else {
+        let doomed = session.doomed.as_ref().filter(|doomed| doomed.contains(&session.event()));
+        let begins = doomed.map(|doomed| doomed.start).filter(|_| which.is_empty());
+        return Ok(match begins {
+            Some(event) => Effect::Go(Travel::to(event)),
+            None => Effect::Said(no_circle(session)),
+        });
+    };
     if which.is_empty() {
         let latest = found.sentences.iter().filter_map(|sentence| sentence.event).max();
         let first = if let Some(Doom::Since { event, .. }) = found.doom { Some(event) } else { latest };

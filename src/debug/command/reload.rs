@@ -46,10 +46,7 @@ pub const RELOAD: Command = Command {
             }),
         );
         if let Some(maker) = &session.maker {
-            for (table, faults) in maker.scenario.table_faults(&maker.options) {
-                lines.extend(faults.error_told(&table));
-                lines.extend(faults.warnings_told(&table));
-            }
+            lines.extend(maker.scenario.table_doubts(&maker.options));
         }
         Ok(Effect::SaidAndGo(lines, Travel::to(event)))
     },

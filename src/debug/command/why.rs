@@ -16,6 +16,7 @@ use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::TransactionView;
 use crate::model::message::TxnNumber;
 use crate::model::wait::WaitLink;
+use crate::model::warp::{NO_WARP, by_warp};
 
 /// Transactions in flight that are looked through for those on a block, and those of them that are told of.
 const IN_FLIGHT: usize = 1 << 16;
@@ -104,7 +105,7 @@ fn of_selection(session: &mut Session, arguments: &Arguments) -> Result<Effect> 
     let picked = session.selection();
     let part = picked.component.filter(|_| picked.txn.is_none() && picked.record.is_none());
     if let Some(part) = part {
-        return Ok(of_picked(session, (part, picked.warp), selection.txn));
+        return Ok(of_picked(session, (part, picked), selection.txn));
     }
     match (selection.txn, selection.component) {
         (Some(txn), None) if session.machine().transaction(txn).is_none() => {
@@ -148,17 +149,20 @@ fn block_chains(session: &Session, address: Address) -> Effect {
 /// What a component waits for that is selected, beside a transaction that is shown.
 fn of_picked(
     session: &Session,
-    (part, warp): (ComponentId, Option<u32>),
+    (part, picked): (ComponentId, Selection),
     shown: Option<TxnNumber>,
 ) -> Effect {
+    let warp = picked.warp;
     if !session.machine().why(part, warp).is_empty() {
         return component_chain(session, part, warp);
     }
     let path = session.machine().components().path(part);
-    let mut lines = vec![format!("{path}, which is selected, waits for nothing")];
+    let warp = by_warp(warp.unwrap_or(NO_WARP));
+    let mut lines = vec![format!("{path}{warp}, which is selected, waits for nothing")];
     if let Some(view) = shown.and_then(|txn| session.machine().transaction(txn)) {
         lines.push(format!("why txn {} tells of the transaction that is shown", view.number.0));
     }
+    lines.extend(picked.block.map(|block| format!("why block {block} tells of the block that is selected")));
     Effect::Said(lines)
 }
 

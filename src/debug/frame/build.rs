@@ -42,6 +42,8 @@ pub struct Facts<'a> {
     pub last: &'a [Record],
     /// Records of the selected transaction up to here, oldest first (others are passed over); without one, of the selected block.
     pub journey: &'a [Record],
+    /// Of a block that is on its way for no access: these are all.
+    pub journey_is_whole: bool,
     /// Where it begins, if that is known.
     pub begins: Option<EventNumber>,
     pub log: Log,
@@ -154,9 +156,10 @@ fn transactions(frame: &mut Frame, machine: &dyn Inspect, facts: &Facts, wish: &
     let (is_shown, waits) = (wish.panes.has(Pane::Transaction), wish.panes.has(Pane::Waits));
     if is_shown {
         let (names, line) = (machine.components(), selection.block.map(|block| focus::line(machine, block)));
+        let of_line = |line| Sequence::of_line(line, (facts.journey, facts.journey_is_whole), names);
         frame.sequence = match selection.txn {
             Some(txn) => Sequence::new(txn, facts.shown.clone(), facts.journey, names),
-            None => line.and_then(|line| Sequence::of_line(line, facts.journey, names)),
+            None => line.and_then(of_line),
         };
     }
     frame.pages = Pages::build(machine, selection, frame.sequence.as_ref(), wish);

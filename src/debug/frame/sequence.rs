@@ -115,11 +115,11 @@ impl Sequence {
         sequence.with(records, names)
     }
 
-    /// What has happened to a line for no transaction, as records tell it. `None` without any.
+    /// What has happened to a line for no transaction, as records tell it, and whether these are all. `None` without any.
     #[must_use]
-    pub fn of_line(line: Range, records: &[Record], names: &Names) -> Option<Self> {
+    pub fn of_line(line: Range, (records, is_whole): (&[Record], bool), names: &Names) -> Option<Self> {
         let title = format!("{}, for no access", line.start);
-        let sequence = Self { title, range: Some(line), has_beginning: true, ..Self::default() };
+        let sequence = Self { title, range: Some(line), has_beginning: is_whole, ..Self::default() };
         sequence.with(records, names)
     }
 

@@ -325,7 +325,8 @@ impl Machine {
             _ => None,
         });
         let (set, at) = served?;
-        Some(link(format!("has put it into transfer set {set}"), Some(at)))
+        let lost = if self.lost_to(page).is_some() { ", and it is nowhere" } else { "" };
+        Some(link(format!("has put it into transfer set {set}{lost}"), Some(at)))
     }
 
     /// The fault handler that changes the permission of a page.

@@ -52,6 +52,27 @@ fn more_faults_than_a_set_holds_wait_for_the_next() {
     assert_eq!(driver.next(), None, "without a prefetcher nothing is left to do");
 }
 
+/// Section 4.1: as many pages as the link can take are in flight; more would be before the next far-fault.
+#[test]
+fn what_is_still_on_the_link_leaves_less_room_for_prefetching() {
+    let mut driver = driver(Prefetcher::Sequential, 100, 100);
+    fault(&mut driver, 40, 0);
+    let first = driver.advance(100);
+    assert_eq!(fetched(&first), [(40, true), (0, false), (1, false), (2, false)]);
+    for order in first.iter().take(2) {
+        let Order::Fetch(planned) = order else { panic!("nothing is evicted") };
+        driver.arrived(*planned, 150);
+    }
+    // Two are on their way still: one far-fault, and one more page.
+    fault(&mut driver, 50, 150);
+    driver.wake(150, true);
+    assert_eq!(fetched(&driver.advance(250)), [(50, true), (3, false)]);
+    driver.wake(250, true);
+    assert_eq!(fetched(&driver.advance(350)), [], "four are on their way");
+    driver.wake(350, true);
+    assert_eq!(driver.next(), Some(450), "and it looks again");
+}
+
 #[test]
 fn a_set_larger_than_the_memory_is_prefetched_as_far_as_there_are_frames() {
     let mut driver = driver(Prefetcher::Locality, 2, 8);

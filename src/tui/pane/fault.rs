@@ -109,7 +109,7 @@ fn end(fault: &FaultView) -> (&'static str, Role) {
         return ("dropped: to be replayed when another fault has ended", Role::Waiting);
     }
     let text = match fault.kind {
-        FaultKind::Far => "over: the page is there, and all who waited look it up again",
+        FaultKind::Far => "over: the page came, and all who waited looked it up again",
         FaultKind::Protection => "over: the page may be written",
     };
     (text, Role::Good)

@@ -3,6 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
+use crate::debug::frame::crowd::is_idle;
 use crate::debug::frame::map::{MapNode, Mark};
 use crate::model::component::ComponentKind;
 use crate::model::state::State;
@@ -117,15 +118,11 @@ pub fn crowded(letters: &str, room: u16) -> String {
     if short && letters.width() > usize::from(room) { letters.replace(',', "") } else { letters.to_owned() }
 }
 
-/// The warp state that most warps are in, of those that wait if any does.
+/// The warp state that most warps are in, of those that have something to do if any has; of two the same that the warps pane tells.
 fn telling(counts: &[(WarpState, u32)]) -> Option<(WarpState, u32)> {
-    let most = |waiting: bool| {
-        let idle = |state| matches!(state, WarpState::Done | WarpState::Ready);
-        counts
-            .iter()
-            .copied()
-            .filter(move |(state, _)| !waiting || !idle(*state))
-            .max_by_key(|(_, count)| *count)
+    let most = |busy: bool| {
+        let counts = counts.iter().copied().filter(|(state, _)| !busy || !is_idle(*state));
+        counts.max_by_key(|(state, count)| (*count, *state as usize))
     };
     most(true).or_else(|| most(false))
 }
@@ -158,8 +155,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_warps_are_told_before_idle_ones() {
-        assert_eq!(warps(&[(WarpState::Ready, 3), (WarpState::Done, 37)]), " 37d");
+    fn busy_warps_are_told_before_idle_ones() {
+        assert_eq!(warps(&[(WarpState::Ready, 3), (WarpState::Done, 37)]), " 3r");
+        assert_eq!(warps(&[(WarpState::Memory, 1), (WarpState::Ready, 2), (WarpState::Done, 37)]), " 2r");
         assert_eq!(warps(&[(WarpState::Memory, 2), (WarpState::Fence, 1), (WarpState::Done, 37)]), " 2m");
         assert_eq!(warps(&[]), " .");
     }

@@ -143,8 +143,10 @@ fn one(
     // A warp may wait for several, of which the instruction is the newest.
     let txn = match warp.waits.as_slice() {
         [] => String::new(),
-        // One whose page is not translated has none yet.
-        txns if warp.page.is_some() => format!("  besides {} in flight", txns.len()),
+        // One whose page is not translated has none yet, and one that does not wait has them beside what it does.
+        txns if warp.page.is_some() || !warp.state.waits_for_accesses() => {
+            format!("  besides {} in flight", txns.len())
+        }
         [txn] => format!("  txn {}", txn.0),
         [oldest, others @ ..] => format!("  waits for txn {} +{}", oldest.0, others.len()),
     };

@@ -61,6 +61,16 @@ fn what_is_asked_during_a_run_is_said_to_come_after_it() {
 }
 
 #[test]
+fn a_command_that_takes_its_time_is_told_and_so_is_what_waits_for_it() {
+    let mut app = app(Sample::frame(), 80, 24);
+    assert!(!screen(&mut app).contains("at work"));
+    app.works = true;
+    assert!(screen(&mut app).contains("● at work"), "{}", screen(&mut app));
+    assert_eq!(commands(&press(&mut app, "s")), ["step"]);
+    assert!(screen(&mut app).contains("After this run: step"), "{}", screen(&mut app));
+}
+
+#[test]
 fn a_run_to_the_next_stop_is_not_followed_by_another_by_mistake() {
     let mut app = app(Sample::frame(), 80, 24);
     let running =

@@ -238,7 +238,7 @@ impl App {
         self.continues = continues;
         if std::mem::take(&mut self.paced) {
             self.requests.push(Request::Speed(None));
-        } else if !self.frame.run.is_at_rest() {
+        } else if self.works || !self.frame.run.is_at_rest() {
             let stop = self.keymap.key_of(Action::Interrupt).unwrap_or("interrupt");
             let text = format!("{PUT_OFF} {command} ({stop} stops the run and forgets it)");
             self.say(text, Tone::Warning);

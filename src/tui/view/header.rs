@@ -106,7 +106,7 @@ const SHORTEST: usize = 16;
 
 fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     let frame = &*app.frame;
-    let (mark, state, role) = run_state(frame);
+    let (mark, state, role) = run_state(app);
     let at = frame.position;
     let end = if at.ended { format!(" of {}", grouped(at.known)) } else { String::new() };
     let place = format!("event {}{end} · cycle {}", grouped(at.event), grouped(at.cycle));
@@ -143,8 +143,14 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn run_state(frame: &Frame) -> (&'static str, String, Role) {
+fn run_state(app: &App) -> (&'static str, String, Role) {
+    let frame = &*app.frame;
+    if app.works && frame.run.is_at_rest() {
+        // A command that looks for something, and moves nothing.
+        return ("●", "at work".into(), Role::Warning);
+    }
     match &frame.run {
+        // A command that looks for something, and moves nothing.
         RunState::Paused => ("‖", "paused".into(), Role::Strong),
         RunState::Running { events_per_second: None } => ("▶", "running".into(), Role::Good),
         RunState::Running { events_per_second: Some(speed) } => {

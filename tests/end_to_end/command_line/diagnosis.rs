@@ -175,6 +175,52 @@ fn why_tells_of_the_transactions_on_a_block() {
     }
 }
 
+/// Each of these commands after a while of a scenario, and what is told, and what is not.
+#[test]
+fn what_is_told_of_warps_and_pages_is_so_at_that_moment() {
+    for (scenario, commands, told, wrong) in [
+        (
+            "numa/lanes-turn",
+            &["goto event 1000", "select gpu1.cu0 warp 0", "why"][..],
+            "gpu1.cu0 warp 0, which is selected, waits for nothing",
+            "gpu1.cu0, which",
+        ),
+        (
+            "numa/lanes-turn",
+            &["goto event 1000", "info warps gpu1.cu0"],
+            "warp 0 ready since",
+            "and waits for load 0x1004c0 before it",
+        ),
+        (
+            "numa/pages-come",
+            &["goto event 65", "info pages 1"],
+            "gpu0: another socket's",
+            "with another socket",
+        ),
+        ("numa/pages-come", &["goto event 60", "info pages 1"], "has no home now", "not touched yet"),
+        (
+            "debugging/never-served",
+            &["end", "deadlock"],
+            "a check failed at event 363: goto 363 leads there",
+            "STARVATION",
+        ),
+        (
+            "debugging/two-wait",
+            &["end", "deadlock", "reverse-step", "deadlock goto"],
+            "event 27",
+            "waits for ever yet",
+        ),
+    ] {
+        let outcome = debug(scenario, commands);
+        let is_so = outcome.stdout.contains(told) && !outcome.stdout.contains(wrong);
+        assert!(is_so, "{scenario} {commands:?}: {}", outcome.stdout);
+    }
+    let lost =
+        ["debug", "paging/scan", "--fault", "lose-page nth=3", "--no-tui", "-x", "end", "-x", "info mshr"];
+    let outcome = run(umscope(), &lost, "");
+    assert!(outcome.stdout.contains("into transfer set 3, and it is nowhere"), "{}", outcome.stdout);
+}
+
 #[test]
 fn what_an_mshr_waits_for_is_as_old_as_everywhere_else() {
     let told = debug("umh/fig5-c", &["goto 12", "info mshr gpu0.l2.0", "info block 0x1000"]).stdout;

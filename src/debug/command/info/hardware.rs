@@ -179,7 +179,8 @@ pub(super) fn warps(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         lines.push(format!("{}  {letters}", machine.components().path(view.agent)));
         for (number, warp) in view.warps.iter().enumerate().filter(|(_, warp)| warp.instruction.is_some()) {
             let txns: Vec<_> = warp.waits.iter().map(|txn| format!(" txn {}", txn.0)).collect();
-            let besides = if warp.page.is_some() && !txns.is_empty() { ", besides" } else { "" };
+            let is_beside = warp.page.is_some() || !warp.state.waits_for_accesses();
+            let besides = if is_beside && !txns.is_empty() { ", besides" } else { "" };
             let earlier = warp.earlier.as_ref();
             let earlier =
                 earlier.map_or_else(String::new, |first| format!(", and waits for {first} before it"));

@@ -57,9 +57,11 @@ fn of_page(session: &Session, address: Address) -> Vec<String> {
     }
     if let Some(homes) = machine.homes(usize::MAX) {
         let cell = homes.cells.iter().find(|cell| is_in(cell.first, cell.len));
+        // Where pages come and go, one without a home may have had one.
+        let none = if lines.is_empty() { "not touched yet" } else { "has no home now" };
         lines.extend(cell.map(|cell| {
             let home = homes.of_cell(cell);
-            home.map_or_else(|| "not touched yet".to_owned(), |home| format!("lives in {}", home.name))
+            home.map_or_else(|| none.to_owned(), |home| format!("lives in {}", home.name))
         }));
     }
     let of_this = faults.iter().filter(|fault| fault.range.contains(address));

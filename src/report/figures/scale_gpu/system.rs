@@ -89,7 +89,7 @@ pub fn all(effort: Effort) -> Vec<Scaled> {
     planned.map(|(workload, scale)| Scaled { workload, scale, part }).collect()
 }
 
-/// Pieces of a launch that fit into the memory: half as many more as would fit exactly, for what neighbours share.
+/// Pieces of a launch that fit into the memory: three quarters more than would fit exactly, rounded down, for what neighbours share.
 fn pieces(workload: &Workload, setting: Setting) -> u64 {
     let divisible = DIVISIBLE.contains(&workload.name);
     let needed = setting.system == System::Copy && divisible && setting.share < 100.0;
