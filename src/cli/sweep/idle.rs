@@ -1,7 +1,9 @@
 //! What a sweep varies without any effect, so that nobody takes a key that says nothing on a machine for one that does not matter.
 
 use std::collections::BTreeMap;
+use std::hash::Hasher;
 
+use rustc_hash::FxHasher;
 use serde_json::{Map, Value};
 
 use crate::cli::exit::Trouble;
@@ -10,9 +12,12 @@ use crate::cli::journal::Journal;
 /// What a point is of, flat: keys of its machine, and `scenario`, `machine` and `seed`.
 type Setup = Map<String, Value>;
 
-/// The keys that took several values, where all runs that differ in one of them alone are the same by their digest.
+/// What a run has come to: its digest, and its statistics, of which some depend on more than what happens, such as energy.
+type Came = (Value, u64);
+
+/// The keys that took several values, where all runs that differ in one of them alone are the same in all that they came to.
 pub fn idle(journal: &mut Journal) -> Result<Vec<String>, Trouble> {
-    let mut runs: Vec<(Setup, Value)> = Vec::new();
+    let mut runs: Vec<(Setup, Came)> = Vec::new();
     for point in journal.done() {
         let line = journal.line(point)?.unwrap_or_default();
         let Ok(Value::Object(row)) = serde_json::from_str(&line) else { continue };
@@ -22,12 +27,14 @@ pub fn idle(journal: &mut Journal) -> Result<Vec<String>, Trouble> {
             _ => Map::new(),
         };
         setup.extend(["scenario", "machine", "seed"].map(|key| (key.to_owned(), get(key))));
-        runs.push((setup, get("digest")));
+        let mut statistics = FxHasher::default();
+        statistics.write(get("stats").to_string().as_bytes());
+        runs.push((setup, (get("digest"), statistics.finish())));
     }
     Ok(of_runs(&runs))
 }
 
-fn of_runs(runs: &[(Setup, Value)]) -> Vec<String> {
+fn of_runs(runs: &[(Setup, Came)]) -> Vec<String> {
     let keys = runs.first().into_iter().flat_map(|(setup, _)| setup.keys());
     // Other work and another machine are no settings.
     let keys = keys.filter(|key| !["scenario", "machine"].contains(&key.as_str()));
@@ -35,15 +42,15 @@ fn of_runs(runs: &[(Setup, Value)]) -> Vec<String> {
 }
 
 /// Whether there are runs that differ in this key alone, and all of those are the same.
-fn is_idle(runs: &[(Setup, Value)], key: &str) -> bool {
-    let mut groups: BTreeMap<String, (&Value, Option<&Value>)> = BTreeMap::new();
+fn is_idle(runs: &[(Setup, Came)], key: &str) -> bool {
+    let mut groups: BTreeMap<String, (&Came, Option<&Value>)> = BTreeMap::new();
     let mut differed = false;
-    for (setup, digest) in runs {
+    for (setup, came) in runs {
         let mut rest = setup.clone();
         let value = setup.get(key);
         rest.remove(key);
-        let (first, of) = groups.entry(Value::Object(rest).to_string()).or_insert((digest, value));
-        if *first != digest {
+        let (first, of) = groups.entry(Value::Object(rest).to_string()).or_insert((came, value));
+        if *first != came {
             return false;
         }
         differed |= *of != value;
@@ -59,7 +66,7 @@ mod tests {
     fn told(runs: &[(u64, u64, &str)]) -> Vec<String> {
         let run = |(ways, seed, digest): &(u64, u64, &str)| {
             let setup = json!({ "scenario": "a", "machine": "m", "seed": seed, "gpu.l1.ways": ways });
-            (setup.as_object().unwrap().clone(), json!(digest))
+            (setup.as_object().unwrap().clone(), (json!(digest), 0))
         };
         of_runs(&runs.iter().map(run).collect::<Vec<_>>())
     }

@@ -449,6 +449,10 @@ fn what_is_varied_without_effect_is_told() {
     let told = Folder::new(text).sweep(&["@sweep.toml"]);
     let note = |key| format!("note: {key} changes nothing: runs that differ in it alone are the same\n");
     assert_eq!(told.stderr, note("gpu.l1.mshrs") + &note("seed"), "{told:?}");
+    // What energy a bit takes shows in nothing but a statistic.
+    let energy = "scenario = \"numa/local-phase\"\n[set]\nnetwork.energy = [\"10 pJ/bit\", \"20 pJ/bit\"]\n";
+    let counted = Folder::new(energy).sweep(&["@sweep.toml"]);
+    assert!(counted.code == Some(0) && counted.stderr.is_empty(), "{counted:?}");
     // A part of the points does not tell.
     let part = Folder::new(text).sweep(&["@sweep.toml", "--shard", "1/2", "--to", "@part.jsonl"]);
     assert!(part.code == Some(0) && part.stderr.is_empty(), "{part:?}");
