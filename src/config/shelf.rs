@@ -17,7 +17,7 @@ pub struct Kept {
     pub source: Source,
 }
 
-/// What was found on disk: of which kind, by which name, from which folder.
+/// What was found: of which kind, by which name, from which folder.
 type Read = Vec<(Kind, String, Option<PathBuf>, Found)>;
 
 /// A place from which names are looked up. What it and its copies have read stays as it was when it was first read: what a
@@ -127,9 +127,7 @@ impl Shelf {
             return Ok(found.clone());
         }
         let found = library::find(kind, name, self.folder())?;
-        if found.folder.is_some() {
-            read.push((kind, name.to_owned(), self.folder.clone(), found.clone()));
-        }
+        read.push((kind, name.to_owned(), self.folder.clone(), found.clone()));
         Ok(found)
     }
 }
@@ -178,6 +176,11 @@ mod tests {
         assert_eq!(load_protocol_from(&disk.by_reference(), &spec.protocol).unwrap().name, "mesi");
         let anew = Shelf::at(Some(folder.path().to_path_buf()));
         assert!(load_machine_from(&anew, "m/mine", &[], &[]).is_err());
+        // One that comes later does not take the place of a bundled one.
+        std::fs::create_dir_all(folder.path().join("tiny")).unwrap();
+        std::fs::write(folder.path().join("tiny/umh-2gpu.toml"), "[gpu]\ncount = 1\n").unwrap();
+        assert_eq!(disk.find(Kind::Machine, "tiny/umh-2gpu").unwrap(), bundled);
+        assert_ne!(anew.find(Kind::Machine, "tiny/umh-2gpu").unwrap(), bundled);
         let missing = shelf.find(Kind::Protocol, "nmoesi").unwrap_err().to_string();
         assert!(missing.contains("the recording holds no protocol `nmoesi`"), "{missing}");
     }

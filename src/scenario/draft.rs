@@ -48,7 +48,9 @@ impl Scenario {
     /// What is other than its machine alone says: keys with dots, and their values.
     #[must_use]
     pub fn set_of_machine(&self, options: &Options) -> Vec<(String, Value)> {
-        self.set_beside(options, self.changes(options))
+        let mut of_file = Table::new();
+        self.set_texts().for_each(|text| set(&mut of_file, &text));
+        self.set_beside(options, of_file)
     }
 
     /// What is other than its machine and its file say.

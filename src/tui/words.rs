@@ -13,7 +13,7 @@ pub const DEADLOCK: &str = "deadlock";
 pub const CONTINUE: &str = "continue";
 
 /// How it is said that a command comes later, before the command.
-pub const PUT_OFF: &str = "After this run:";
+pub const PUT_OFF: &str = "After this ";
 
 /// The same text with keys in place of commands, where there are any.
 #[must_use]

@@ -1,5 +1,7 @@
 //! `deadlock`: what can never go on, as sentences, and the way to where it began.
 
+use std::ops::Range;
+
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::diagnosis::{Diagnosis, Doom, diagnose, doom, dot, may_replace, trace};
 use crate::debug::frame::session::RunState;
@@ -8,6 +10,7 @@ use crate::debug::travel::Travel;
 use crate::diagnostic::{Diagnostic, Result, write_whole};
 use crate::machine::StepOutcome;
 use crate::model::record::Records;
+use crate::model::time::EventNumber;
 
 pub const DEADLOCK: Command = Command {
     name: "deadlock",
@@ -73,13 +76,17 @@ fn all_is_well(session: &Session) -> Vec<String> {
     std::iter::once(text).chain(failed).collect()
 }
 
+/// From where on what was diagnosed last could not be avoided, up to where that was asked, if this is between them.
+fn doomed_here(session: &Session) -> Option<&Range<EventNumber>> {
+    session.doomed.as_ref().filter(|doomed| doomed.contains(&session.event()))
+}
+
 /// What an exploration has found here may be what can happen next, again and again: nothing waits for it yet.
 fn no_circle(session: &Session) -> Vec<String> {
     if let Some(found) = session.recorded_here() {
         return vec![found.sentence()];
     }
-    let doomed = session.doomed.as_ref().filter(|doomed| doomed.contains(&session.event()));
-    let Some(doomed) = doomed else { return all_is_well(session) };
+    let Some(doomed) = doomed_here(session) else { return all_is_well(session) };
     let (start, end) = (doomed.start, doomed.end);
     vec![format!(
         "nothing here waits for ever yet, but since event {start} no order of delivery avoids what was found at event {end}"
@@ -126,8 +133,7 @@ fn found(session: &mut Session) -> Result<Option<Diagnosis>> {
 
 fn goto(session: &mut Session, which: &Arguments) -> Result<Effect> {
     let Some(found) = found(session)? else {
-        let doomed = session.doomed.as_ref().filter(|doomed| doomed.contains(&session.event()));
-        let begins = doomed.map(|doomed| doomed.start).filter(|_| which.is_empty());
+        let begins = doomed_here(session).map(|doomed| doomed.start).filter(|_| which.is_empty());
         return Ok(match begins {
             Some(event) => Effect::Go(Travel::to(event)),
             None => Effect::Said(no_circle(session)),

@@ -15,6 +15,7 @@ use crate::model::address::Address;
 use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::TransactionView;
 use crate::model::message::TxnNumber;
+use crate::model::number::parse_number;
 use crate::model::wait::WaitLink;
 use crate::model::warp::{NO_WARP, by_warp};
 
@@ -186,7 +187,7 @@ fn component(session: &Session, arguments: &Arguments, path: &Word) -> Result<Co
         Some(unit) => Ok(unit),
         None => session.component(arguments, path).map_err(|mut error| {
             // A number alone is of a transaction or of an address.
-            if path.text.starts_with(|first: char| first.is_ascii_digit()) {
+            if parse_number(path.text).is_some() {
                 let kind = if path.text.starts_with("0x") { "block" } else { "txn" };
                 error.suggestion = Some(format!("did you mean why {kind} {}?", path.text));
             }

@@ -67,7 +67,11 @@ fn a_command_that_takes_its_time_is_told_and_so_is_what_waits_for_it() {
     app.works = true;
     assert!(screen(&mut app).contains("● at work"), "{}", screen(&mut app));
     assert_eq!(commands(&press(&mut app, "s")), ["step"]);
-    assert!(screen(&mut app).contains("After this run: step"), "{}", screen(&mut app));
+    assert!(
+        screen(&mut app).contains("After this command: step (ctrl-c forgets it)"),
+        "{}",
+        screen(&mut app)
+    );
 }
 
 #[test]

@@ -240,7 +240,11 @@ impl App {
             self.requests.push(Request::Speed(None));
         } else if self.works || !self.frame.run.is_at_rest() {
             let stop = self.keymap.key_of(Action::Interrupt).unwrap_or("interrupt");
-            let text = format!("{PUT_OFF} {command} ({stop} stops the run and forgets it)");
+            let text = if self.frame.run.is_at_rest() {
+                format!("{PUT_OFF}command: {command} ({stop} forgets it)")
+            } else {
+                format!("{PUT_OFF}run: {command} ({stop} stops the run and forgets it)")
+            };
             self.say(text, Tone::Warning);
         }
         self.requests.push(Request::Command(command.to_owned()));

@@ -150,7 +150,6 @@ fn run_state(app: &App) -> (&'static str, String, Role) {
         return ("●", "at work".into(), Role::Warning);
     }
     match &frame.run {
-        // A command that looks for something, and moves nothing.
         RunState::Paused => ("‖", "paused".into(), Role::Strong),
         RunState::Running { events_per_second: None } => ("▶", "running".into(), Role::Good),
         RunState::Running { events_per_second: Some(speed) } => {
