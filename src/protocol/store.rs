@@ -48,8 +48,7 @@ pub struct Entry {
     /// Bytes, and the mask of those that are dirty.
     pub data: Patch,
     pub units: SmallVec<[Unit; 1]>,
-    /// Of a root with peer transfer: bytes merged from others since the present owner was granted
-    /// (peer transfer).
+    /// Before memory: bytes merged from others since the present owner was granted.
     pub newer: Option<Box<Bits>>,
     /// The bytes that are here, where only some are (`partial` states, lines kept by sector): a bit as in the mask. None for all.
     pub here: Option<Box<Bits>>,

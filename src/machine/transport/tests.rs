@@ -127,6 +127,52 @@ fn what_comes_whole_is_passed_on_before_it_is_read_again() {
     assert_eq!(of_stacks(".dram.reads") as u64, 0);
 }
 
+/// GPU 0 owns a block, and GPU 1 has had it, too, and has evicted it.
+fn reads_of_home(of_gpu1: AccessKind) -> u64 {
+    let of = |agent: &str, kind, addresses: &[u64], delay| {
+        let mut work = program(agent, kind, addresses);
+        (work.id, work.delay) = (format!("{agent} at {delay}").into(), delay);
+        work
+    };
+    let others: Vec<u64> = (0x10..0x18).map(|block| block * 0x1000).collect();
+    let work = vec![
+        of("gpu0.cu0", AccessKind::Store, &[0x1000], 0),
+        of("gpu1.cu0", of_gpu1, &[0x1040], 10_000),
+        of("gpu1.cu0", AccessKind::Load, &others, 20_000),
+        of("gpu0.cu0", AccessKind::NStore, &[0x1004], 60_000),
+        of("gpu1.cu0", AccessKind::Load, &[0x1080], 70_000),
+    ];
+    let mut machine = performing("tiny/umh-2gpu", &["gpu.memory.ways=4"], work);
+    run(&mut machine);
+    machine.statistic("host.hmd0.dram.reads").unwrap() as u64
+}
+
+#[test]
+fn what_an_owner_gives_is_passed_on_unless_others_have_given_newer_bytes() {
+    // The block for the store, and eight others.
+    assert_eq!(reads_of_home(AccessKind::Load), 1 + 8);
+    assert_eq!(reads_of_home(AccessKind::NStore), 1 + 8 + 1);
+}
+
+#[test]
+fn a_core_that_loads_what_nobody_writes_asks_no_gpu() {
+    let probes = |read_only: bool| {
+        let machine = if read_only { "tiny/selective-readonly" } else { "tiny/selective" };
+        let changes: &[&str] = if read_only { &["gpu.read_only.pages=all"] } else { &[] };
+        let mut work = vec![
+            program("gpu0.cu0", AccessKind::Load, &[0x2000]),
+            program("host.cpu0", AccessKind::Load, &[0x2000]),
+        ];
+        work[1].delay = 50_000;
+        let mut machine = performing(machine, changes, work);
+        let records = run(&mut machine);
+        let is_probe = |record: &&Record| matches!(&record.what, What::Message(sent) if sent.kind == MessageKind::ProbeWrite);
+        records.iter().filter(is_probe).count()
+    };
+    assert_eq!(probes(true), 0);
+    assert!(probes(false) > 0);
+}
+
 #[test]
 fn of_a_line_that_was_never_fetched_only_what_was_stored_is_written_back() {
     let lines = (0..24).map(|line| 0x1000 + 0x40 * line).collect();

@@ -21,7 +21,10 @@ struct Bus {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Bank {
     open: Option<u64>,
-    free_at: Tick,
+    /// From when another column of the open row can be asked for.
+    column_at: Tick,
+    /// Until when the row is being opened, or its data move.
+    taken_until: Tick,
     /// From when the row can be closed and another opened.
     closes_at: Tick,
 }
@@ -105,7 +108,7 @@ impl InOrder {
         };
         let (opening, access) = self.timing.opening(bank.open, row);
         bank.open = Some(row);
-        let mut start = now.max(bank.free_at);
+        let mut start = now.max(bank.column_at);
         if access != RowAccess::Hit {
             start = start.max(bank.closes_at).max(bounds.opens_at(&self.timing, opening));
             bounds.open(&self.timing, start + opening);
@@ -116,7 +119,8 @@ impl InOrder {
         let data_at = asked.max(bounds.column_at(writes) + cas).max(bus.free_at);
         let burst = bus.rate.occupy(u64::from(bytes));
         let end = data_at + burst;
-        bank.free_at = end;
+        // The next column of the row is asked for while this one moves.
+        bank.column_at = data_at - cas;
         bank.closes_at = bank.closes_at.max(self.timing.closes_after_data(end, writes));
         bus.free_at = end;
         bus.booked.book(data_at, end, now);
@@ -124,12 +128,14 @@ impl InOrder {
             bounds.write(&self.timing, end);
         }
         self.counters.count(access, bytes, burst);
-        self.counters.banks_busy += end - start;
+        let from = start.max(bank.taken_until);
+        bank.taken_until = end;
+        self.counters.banks_busy += end - from;
         let (for_bank, for_bus) = &mut self.counters.waited;
         (*for_bank, *for_bus) = (*for_bank + (start - now), *for_bus + (data_at - asked));
         if let (Some(taken), Some(booked)) = (self.taken.get_mut(place), self.booked.get_mut(place)) {
-            *taken += end - start;
-            booked.book(start, end, now);
+            *taken += end - from;
+            booked.book(from, end, now);
         }
         end
     }
@@ -171,6 +177,15 @@ mod tests {
         assert_eq!(dram.access(2048, 64, true, 200), 261);
         assert_eq!(dram.counters.rows, [1, 1, 1, 0]);
         assert_eq!((dram.counters.reads, dram.counters.writes), (2, 1));
+    }
+
+    #[test]
+    fn columns_of_an_open_row_follow_one_another_on_the_bus() {
+        let mut dram = dram(false);
+        let ends = [0, 64, 128].map(|local| dram.access(local, 64, false, 0));
+        assert_eq!(ends, [31, 32, 33]);
+        assert_eq!((dram.counters.waited, dram.counters.banks_busy), ((20 + 21, 2), 33));
+        assert_eq!(dram.access(2048, 64, false, 0), 33 + 30 + 20 + 10 + 1, "another row after the data");
     }
 
     #[test]

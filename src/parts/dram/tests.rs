@@ -71,14 +71,14 @@ fn row_hits_go_before_older_requests_that_need_another_row() {
 fn what_is_promised_ahead_is_no_time_in_which_a_memory_was_busy() {
     let mut dram = Dram::InOrder(InOrder::new(TIMING, ByteRate::new(16, 1)));
     if let Dram::InOrder(dram) = &mut dram {
-        // 20 + 10 + 4, then 10 + 4 for each hit, in one bank.
+        // 20 + 10 + 4, then 4 for each hit: its column is asked for while the one before moves.
         let ends = [0, 1, 2].map(|column| dram.access(at(0, 0, column), 64, false, 0));
-        assert_eq!(ends, [34, 48, 62]);
+        assert_eq!(ends, [34, 38, 42]);
     }
-    // The second waits for 34, the third for 48; of the bus, which comes with the bank, none waits.
-    assert_eq!((dram.counters().waited, dram.waiters()), ((34 + 48, 0), 3));
-    let busy = [0, 31, 62, 80].map(|now| dram.busy_until(now));
-    assert_eq!(busy, [(0, 0), (1, 31), (12, 62), (12, 62)]);
+    // The second can be asked for at 20, the third at 24, and each waits until the one before has moved.
+    assert_eq!((dram.counters().waited, dram.waiters()), ((20 + 24, 4 + 4), 3));
+    let busy = [0, 31, 42, 80].map(|now| dram.busy_until(now));
+    assert_eq!(busy, [(0, 0), (1, 31), (12, 42), (12, 42)]);
 }
 
 #[test]

@@ -114,6 +114,13 @@ impl NodeConfig {
         found.map(|position| position as u16)
     }
 
+    /// Whether the node notes what of a block is newer than what its owner has of it: where an owner may hand its block to a
+    /// peer, and where memory need not be read if the owner gives all of it.
+    #[must_use]
+    pub fn notes_newer(&self) -> bool {
+        self.has_memory && self.unit == self.block
+    }
+
     /// Whether the node keeps account of what its children hold.
     #[must_use]
     pub fn is_directory(&self) -> bool {

@@ -47,7 +47,7 @@ impl Node {
         let Some(patch) = message.patch.as_deref() else { return };
         let whole = self.config.has_fault(Fault::MergeWholeBlocks);
         let role = self.config.role;
-        let peers = self.config.peers != 0;
+        let notes_newer = self.config.notes_newer();
         let granule = self.config.granule;
         let Some(entry) = self.store.get_mut(block) else {
             self.report_homeless(message, out);
@@ -56,7 +56,7 @@ impl Node {
         let owner = entry.units.first().and_then(|unit| unit.owner);
         let rest = older_than(entry, message, granule);
         let patch = rest.as_ref().unwrap_or(patch);
-        if peers && owner != Some(child) {
+        if notes_newer && owner != Some(child) {
             note_newer(entry, patch, granule);
         }
         let data = &mut entry.data;
@@ -127,8 +127,6 @@ impl Node {
         let Some(held) = message.held.as_deref() else { return };
         let (unit_bytes, end) = (self.config.unit, message.range.end());
         let first = self.unit_of(block, message.range.start);
-        let peers = self.config.peers != 0;
-        let size = self.config.block / self.config.granule;
         let mut changed = Vec::new();
         let Some(entry) = self.store.get_mut(block) else { return };
         for unit in first..entry.units.len() as u32 {
@@ -151,8 +149,8 @@ impl Node {
             if slot.owner == Some(child) && !held.owned.any_in(from, to) {
                 slot.owner = None;
             }
-            if peers && slot.owner != before.owner {
-                entry.newer = Some(Box::new(Bits::new(size)));
+            if slot.owner != before.owner {
+                entry.newer = None;
             }
             if *slot != before {
                 changed.push(unit);
@@ -175,17 +173,13 @@ impl Node {
             return;
         }
         let unit = self.unit_of(block, message.range.start);
-        let peers = self.config.peers != 0;
-        let size = self.config.block / self.config.granule;
         if let Some(entry) = self.store.get_mut(block)
             && let Some(slot) = entry.units.get_mut(unit as usize)
         {
             slot.sharers &= !(bit(child));
             if slot.owner == Some(child) {
                 slot.owner = None;
-                if peers {
-                    entry.newer = Some(Box::new(Bits::new(size)));
-                }
+                entry.newer = None;
             }
         }
         self.record_directory((block, unit), message.number, None, out);

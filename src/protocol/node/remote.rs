@@ -166,7 +166,10 @@ impl Node {
         if self.config.own_side >> u32::from(child).min(63) & 1 == 0 {
             // A filter that claims to have a line may be wrong, and the GPU may have it.
             let is_trusted = self.config.has_fault(Fault::TrustFilter) && service.want.claimed;
-            if !is_trusted && !self.config.has_fault(Fault::SkipGpuProbe) {
+            // Both may have what nobody writes.
+            let may_both =
+                service.want.action == Action::Load && out.permission(block) == Permission::ReadOnly;
+            if !is_trusted && !may_both && !self.config.has_fault(Fault::SkipGpuProbe) {
                 service.awaiting |= self.config.own_side;
                 self.probe_children(self.config.own_side, MessageKind::ProbeWrite, range, key, None, out);
             }

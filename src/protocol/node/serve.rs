@@ -361,12 +361,28 @@ impl Node {
     pub(super) fn receive_answer(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
         let Some(child) = self.config.child(message.from) else { return };
-        if self.config.has_memory && message.patch.as_ref().is_some_and(|patch| patch.mask.is_full()) {
+        if self.config.has_memory && self.brings_all(block, child, message) {
             self.at_hand = Some((out.event, message.range));
         }
         self.take_bytes(block, child, message, out);
         self.take_held(block, child, message, out);
         self.note_answer(block, child, message, out);
+    }
+
+    /// Whether an answer brings every byte of what it is about as it is now: all of them dirty, or its owner's, of which nothing
+    /// has been merged from others, or the CPU's of a block that the GPU may not cache.
+    fn brings_all(&self, block: Address, child: u16, message: &Message) -> bool {
+        if message.patch.as_deref().is_some_and(|patch| patch.mask.is_full()) {
+            return true;
+        }
+        if !message.has_data || message.size < self.config.header + message.range.len {
+            return false;
+        }
+        let Some(entry) = self.store.get(block) else { return false };
+        let is_owner = entry.units.first().is_some_and(|unit| unit.owner == Some(child));
+        let owned =
+            self.config.notes_newer() && is_owner && entry.newer.as_deref().is_none_or(Bits::is_empty);
+        owned || self.remote.is_some() && !self.is_own_side(child)
     }
 
     /// Counts a child's answer where it is awaited.
@@ -442,7 +458,7 @@ fn enter(config: &NodeConfig, entry: &mut Entry, unit: u32, child: u16, want: &W
             slot.owner = None;
         }
     }
-    if config.peers != 0 && slot.owner != owner {
-        entry.newer = Some(Box::new(Bits::new(config.block / config.granule)));
+    if slot.owner != owner {
+        entry.newer = None;
     }
 }

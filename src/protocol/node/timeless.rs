@@ -54,8 +54,8 @@ impl Node {
             self.store.entries().map(|(slot, entry)| (slot as u32, entry.clone())).collect();
         self.rank(&mut entries);
         for (_, entry) in &mut entries {
-            // None and nothing newer mean the same.
-            entry.newer = entry.newer.take().filter(|newer| newer.any());
+            // None and nothing newer mean the same, and without peer transfer it decides nothing but when.
+            entry.newer = entry.newer.take().filter(|newer| self.config.peers != 0 && newer.any());
         }
         let mut timeless = Timeless {
             entries,

@@ -109,7 +109,7 @@ fn samples_of_the_partitioner_can_be_changed_under_way() {
         &[&["debug", "numa/ways-instead", "--no-tui"][..], &sample, &["-x", "info caches gpu1.l2.0"]]
             .concat(),
     );
-    assert!(told.code == Some(0) && told.stdout.contains("cycle 615: to-remote"), "{told:?}");
+    assert!(told.code == Some(0) && told.stdout.contains("cycle 667: keep"), "{told:?}");
     let l2 = call(&["debug", "numa/ways-instead", "--no-tui", "-x", "fork set gpu.numa.l2=shared"]);
     assert!(l2.code == Some(2) && l2.stdout.contains("depends on gpu.numa"), "{l2:?}");
 }
