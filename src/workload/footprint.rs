@@ -4,8 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::model::address::{Address, Range};
 
-/// Runs of bytes that are kept apart; above that, neighbours are taken together in ever larger steps.
-const MOST_RUNS: usize = 1 << 16;
+/// Runs of bytes that are kept apart. Of more, whole pages are touched: how many pages work has decides what is copied, what fits
+/// and what is evicted.
+const MOST_RUNS: usize = 1 << 18;
+
+/// The smallest page.
+const PAGE: u64 = 4096;
+
+/// Runs of pages that are kept apart; above that, neighbours are taken together in ever larger steps.
+const MOST_PAGES: usize = 1 << 22;
 
 /// Disjoint runs of touched bytes.
 #[derive(Clone, Debug)]
@@ -32,9 +39,13 @@ impl Footprint {
             return;
         }
         self.insert(start, end);
-        if self.runs.len() > MOST_RUNS {
+        if self.runs.len() > self.most() {
             self.coarsen();
         }
+    }
+
+    const fn most(&self) -> usize {
+        if self.grain < PAGE { MOST_RUNS } else { MOST_PAGES }
     }
 
     fn insert(&mut self, start: u64, end: u64) {
@@ -55,7 +66,7 @@ impl Footprint {
     }
 
     fn coarsen(&mut self) {
-        while self.runs.len() > MOST_RUNS / 2 {
+        while self.runs.len() > self.most() / 2 {
             self.grain = self.grain.saturating_mul(4).max(64);
             for (start, end) in std::mem::take(&mut self.runs) {
                 self.insert(start, end);
@@ -98,13 +109,23 @@ mod tests {
     fn scattered_bytes_stay_covered_in_bounded_space() {
         let mut footprint = Footprint::default();
         let at = |nth: u64| nth * 1000;
-        for nth in 0..200_000 {
+        for nth in 0..=MOST_RUNS as u64 {
             footprint.add(at(nth), 1);
         }
-        assert!(footprint.runs.len() <= MOST_RUNS);
+        assert!(footprint.runs.len() <= MOST_RUNS / 2);
         let covered = |address: u64| {
             footprint.runs.range(..=address).next_back().is_some_and(|(_, &end)| end > address)
         };
-        assert!((0..200_000).all(|nth| covered(at(nth))));
+        assert!((0..=MOST_RUNS as u64).all(|nth| covered(at(nth))));
+    }
+
+    #[test]
+    fn scattered_pages_are_not_taken_together() {
+        let mut footprint = Footprint::default();
+        for nth in 0..=MOST_RUNS as u64 {
+            footprint.add(nth * 2 * PAGE + 100, 4);
+        }
+        let bytes: u64 = footprint.ranges().iter().map(|range| u64::from(range.len)).sum();
+        assert_eq!(bytes, (MOST_RUNS as u64 + 1) * PAGE);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::text::head;
+use super::text::{BYTE_ORDER_MARK, head};
 use super::unpack::stem;
 use super::{accelsim, cores, nvbit, snoopie, uvm};
 use crate::diagnostic::{Diagnostic, Result};
@@ -51,17 +51,17 @@ impl Format {
             Self::AccelSim => {
                 "Accel-Sim SASS traces, versions 3 to 6, without bulk copies of the tensor memory accelerator: a kernelslist.g, its folder, or a .traceg"
             }
-            Self::Nvbit => "The text of NVBit's mem_trace: lines that start with MEMTRACE:",
+            Self::Nvbit => "The text of NVBit's mem_trace: lines with MEMTRACE:",
             Self::Snoopie => "Snoopie's log of accesses between GPUs: a snoopie_log_PID.csv, or its folder",
             Self::Parsec => {
-                "A file for each core, NAME_CORE.data: lines such as `0 0x7fe891b0`, or their folder"
+                "A file for each core, NAME_CORE.data: lines such as `0 0x7fe891b0`, or their folder; each is of 4 bytes, at a multiple of 4"
             }
             Self::UvmFaults => {
                 "A driver's log of far-faults (uvm-eval): lines such as `4,1,90,-;f,7fb144000000,...`"
             }
             Self::Cores => {
                 "One file for all cores: lines such as `1 r a1663dc4` or `0 L 1000000`; each core does its own in order, and \
-                 waits for no other's"
+                 waits for no other's; each is of 4 bytes, at a multiple of 4"
             }
         }
     }
@@ -107,7 +107,8 @@ fn in_folder(path: &Path) -> Option<Format> {
 
 /// The format of a file that starts like this.
 fn told(head: &str) -> Option<Format> {
-    let first = head.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let first =
+        head.trim_start_matches(BYTE_ORDER_MARK).lines().map(str::trim).find(|line| !line.is_empty())?;
     if first.starts_with("-kernel name =") {
         Some(Format::AccelSim)
     } else if first.starts_with(snoopie::MARK) {
@@ -119,6 +120,6 @@ fn told(head: &str) -> Option<Format> {
     } else if cores::shared(first, 0).is_ok() {
         Some(Format::Cores)
     } else {
-        head.lines().any(|line| line.starts_with(nvbit::MARK)).then_some(Format::Nvbit)
+        head.contains(nvbit::MARK).then_some(Format::Nvbit)
     }
 }

@@ -69,8 +69,8 @@ impl Trace {
         Some(format!("the trace's cores {cores}{more} run on host.cpu0 to host.cpu{last}, in this order"))
     }
 
-    /// Bytes that the tasks touch and that the host filled for them, each counted once; above some 65,000 pieces, with
-    /// what lies between neighbours.
+    /// Bytes that the tasks touch and that the host filled for them, each counted once; of a task with more than
+    /// 262,144 pieces, in whole pages of 4 KiB.
     #[must_use]
     pub fn footprint_bytes(&self) -> u64 {
         let mut all = Footprint::default();

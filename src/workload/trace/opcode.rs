@@ -17,9 +17,11 @@ pub enum Class {
 }
 
 /// What the mnemonics of instructions begin with whose addresses are not those of global memory, or which move nothing there: shared
-/// and local memory, constants, attributes, tensor memory, textures, surfaces, and hints for caches.
-const OTHERS: [&str; 14] =
-    ["LDS", "STS", "ATOMS", "LDL", "STL", "LDC", "ALD", "AST", "LDT", "STT", "T", "SU", "CCTL", "QSPC"];
+/// memory, also of other SMs of a cluster, with its barriers, local memory, constants, attributes, tensor memory, textures, surfaces, and hints for caches.
+const OTHERS: [&str; 17] = [
+    "LDS", "STS", "ATOMS", "LDL", "STL", "LDC", "ALD", "AST", "LDT", "STT", "T", "SU", "CCTL", "QSPC",
+    "SYNCS", "STAS", "REDAS",
+];
 
 /// Whether an instruction that has addresses is of no kind that is known here.
 pub fn is_unknown(opcode: &str) -> bool {
@@ -88,9 +90,19 @@ mod tests {
         for opcode in ["XYZ.E", "STQ.E", "LXG"] {
             assert!(is_unknown(opcode), "{opcode}");
         }
-        for opcode in
-            ["LDG.E", "LDS.U.128", "STL", "TEX.SCR", "SULD.D.2D", "LDC.64", "CCTL.IVALL", "ATOMS.ADD"]
-        {
+        for opcode in [
+            "LDG.E",
+            "LDS.U.128",
+            "STL",
+            "TEX.SCR",
+            "SULD.D.2D",
+            "LDC.64",
+            "CCTL.IVALL",
+            "ATOMS.ADD",
+            "SYNCS.EXCH.64",
+            "STAS.64",
+            "REDAS.ADD",
+        ] {
             assert!(!is_unknown(opcode), "{opcode}");
         }
     }

@@ -8,11 +8,14 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::unpack::{Packing, unpack};
+use super::unpack::{MEMORY_LIMITS, Packing, unpack};
 use crate::diagnostic::{Diagnostic, Result, Source};
 
 /// Longest line that is read, in bytes. The longest that the tracers write is about 3 KiB.
 pub const LINE_LIMIT: usize = 1 << 16;
+
+/// What some editors put before a text.
+pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Bytes of a file from which its packing is told.
 const MAGIC: u64 = 6;
@@ -126,6 +129,9 @@ impl<'a> Lines<'a> {
                 self.buffer.truncate(64);
                 return Err(self.wrong(0..1, "the line is too long", &format!("at most {LINE_LIMIT} B")));
             }
+            if self.number == 1 && self.buffer.starts_with("\u{feff}".as_bytes()) {
+                self.buffer.drain(..BYTE_ORDER_MARK.len_utf8());
+            }
             if let Err(error) = std::str::from_utf8(&self.buffer) {
                 let good = error.valid_up_to();
                 self.buffer.truncate(good);
@@ -147,6 +153,10 @@ impl<'a> Lines<'a> {
             return Box::new(about(&self.name, format!("cannot be read: {error}")));
         }
         self.buffer.clear();
+        if error.kind() == io::ErrorKind::OutOfMemory {
+            let message = "what is compressed here takes more memory to read than is given to it";
+            return Box::new(about(&self.name, message).expected(MEMORY_LIMITS));
+        }
         // A piece of the file is many lines, of which none comes out if it is broken.
         let taken = self.taken.get();
         let message = format!(

@@ -13,6 +13,10 @@ const XZ_MEMORY: u32 = 256 << 10;
 /// Largest window of a zstd file: `zstd --ultra -22` and `--long` write up to this.
 const ZSTD_WINDOW: u64 = 128 << 20;
 
+/// Both limits, for those who compress again.
+pub const MEMORY_LIMITS: &str =
+    "a dictionary of xz of less than 256 MiB, or a window of zstd of at most 128 MiB (zstd --long=27)";
+
 const BUFFER: usize = 1 << 18;
 
 /// How a file is compressed, told from how it starts.
@@ -90,6 +94,9 @@ impl<R: BufRead> Zstd<R> {
                         return Err(io::ErrorKind::UnexpectedEof.into());
                     }
                 }
+                Err(error @ FrameDecoderError::WindowSizeTooBig { .. }) => {
+                    return Err(io::Error::new(io::ErrorKind::OutOfMemory, error));
+                }
                 Err(error) => return Err(io::Error::other(error)),
             }
         }
@@ -151,6 +158,13 @@ mod tests {
             assert_eq!(text(bytes).unwrap(), TEXT);
         }
         assert_eq!(Packing::of(b"\x1f\x8b\x08"), Packing::Foreign("gzip"));
+    }
+
+    #[test]
+    fn a_window_that_is_too_large_is_no_damage() {
+        // A frame header whose window is 2 GiB: no single segment, no checksum.
+        let head = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3];
+        assert_eq!(text(&head).unwrap_err().kind(), io::ErrorKind::OutOfMemory);
     }
 
     #[test]

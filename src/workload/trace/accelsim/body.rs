@@ -19,7 +19,7 @@ pub fn read(lines: Lines<'_>, id: &str, recording: &mut Recording) -> Result<()>
         warps_per_block: header.warps_per_block,
         gpu: None,
     })?;
-    Body { lines, header, recording, task }.grid()
+    Body { lines, header, recording, task, announced: None }.grid()
 }
 
 /// Walks through a trace.
@@ -28,6 +28,8 @@ struct Body<'a> {
     header: Header,
     recording: &'a mut Recording,
     task: TaskNumber,
+    /// How many instructions the last warp was to have, and in which line that stands.
+    announced: Option<(u64, u64)>,
 }
 
 impl Body<'_> {
@@ -57,7 +59,9 @@ impl Body<'_> {
     }
 
     fn unexpected(&self, expected: &str) -> Box<Diagnostic> {
-        self.lines.unexpected("this does not belong here", expected)
+        let announced = |(count, line)| format!("{expected}: line {line} says insts = {count}");
+        let expected = self.announced.map_or_else(|| expected.to_owned(), announced);
+        self.lines.unexpected("this does not belong here", &expected)
     }
 
     fn literal(&mut self, text: &str) -> Result<()> {
@@ -66,6 +70,7 @@ impl Body<'_> {
     }
 
     fn block(&mut self, block: u64) -> Result<()> {
+        self.announced = None;
         self.literal("#BEGIN_TB")?;
         let [across, down, _] = self.header.grid;
         let (across, down) = (across.max(1), down.max(1));
@@ -91,6 +96,7 @@ impl Body<'_> {
         if self.value("warp", &expected)?.parse() != Ok(warp) {
             return Err(self.unexpected(&expected));
         }
+        self.announced = None;
         let expected = "insts = and the number of instructions";
         self.advance(expected)?;
         let value = self.value("insts", expected)?;
@@ -110,6 +116,7 @@ impl Body<'_> {
                 .map_err(|wrong| self.lines.complain(&wrong))?;
             self.recording.step(self.task, stream, 1, &step)?;
         }
+        self.announced = Some((count, told));
         Ok(())
     }
 }

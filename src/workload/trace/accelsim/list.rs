@@ -52,7 +52,7 @@ pub fn read(path: &Path) -> Result<List> {
     }
     match String::from_utf8(bytes) {
         Ok(text) => parse(&name, &text),
-        Err(_) => Err(Box::new(about(&name, "is not text").expected("a list of kernels"))),
+        Err(_) => Err(Box::new(about(&name, "is not text").expected("a list of kernels, not compressed"))),
     }
 }
 

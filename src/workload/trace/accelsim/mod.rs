@@ -1,5 +1,5 @@
-//! SASS traces of Accel-Sim, tracer versions 3 to 6: a command list and a file for each kernel (`kernelslist.g`,
-//! `kernel-N.traceg`), each plain or compressed. A list may also name a file that was compressed since.
+//! SASS traces of Accel-Sim, tracer versions 3 to 6: a command list (`kernelslist.g`, plain text) and a file for each kernel
+//! (`kernel-N.traceg`), plain or compressed. A list may also name a file that was compressed since.
 //!
 //! Mapping: a launch is a kernel, one after the other; its grid and blocks are the trace's own. What the host copies before
 //! the first launch is there from the start; later copies are stores of its first core, in their turn. There is no order or

@@ -110,7 +110,7 @@ fn mistakes_are_placed_and_explained() {
         ("(2,1,1)", "(3,1,1)", (41, 1), "#BEGIN_TB"),
         ("(2,1,1)", "(1,1,1)", (27, 1), "the end of the file after 1"),
         ("insts = 4", "insts = 5", (22, 1), "instruction 5 of the 5 that line 16 announces"),
-        ("insts = 4", "insts = 3", (20, 1), "warp = 1"),
+        ("insts = 4", "insts = 3", (20, 1), "warp = 1: line 16 says insts = 3"),
         ("insts = 4", "insts = 99999999999999999999", (16, 1), "insts ="),
         ("0x1000 4 0", "0x1000 4 0 0 0", (19, 48), "the end of the line"),
     ] {

@@ -1,5 +1,6 @@
 //! The text that NVBit's `mem_trace` tool prints: a line for each launch, and one for each memory instruction of a warp
-//! with an address for each of its 32 lanes. Lines that do not start with `MEMTRACE:` are passed over.
+//! with an address for each of its 32 lanes. Lines without `MEMTRACE:` are passed over, and what stands before it
+//! is the program's own output.
 //!
 //! Mapping: a launch is a kernel, one after the other in the order of the launch lines, and its grid and blocks are the
 //! trace's own. The tool tells the hardware's number of a warp: the warps of a block are numbered here in the order in
@@ -25,7 +26,7 @@ use super::warp::{self, MOST_BLOCKS, MOST_THREADS, WARP};
 use super::words::{Parsed, address};
 use crate::diagnostic::Result;
 
-/// What every line of the tool starts with.
+/// What every line of the tool starts with, if the program has printed nothing without an end of the line.
 pub const MARK: &str = "MEMTRACE:";
 
 const BETWEEN: &str = " - ";
@@ -49,10 +50,8 @@ pub fn read(path: &Path, recording: &mut Recording) -> Result<()> {
     let mut lines = Lines::open(path)?;
     let mut running: FxHashMap<Id, Running> = FxHashMap::default();
     while lines.advance()? {
-        if !lines.text().starts_with(MARK) {
-            continue;
-        }
-        let line = parse(lines.text()).map_err(|wrong| lines.complain(&wrong))?;
+        let Some(start) = lines.text().find(MARK) else { continue };
+        let line = parse(lines.text(), start).map_err(|wrong| lines.complain(&wrong))?;
         match line {
             Line::Launch { id, kernel, grid, blocks, threads } => {
                 let warps_per_block = (threads as u32).div_ceil(WARP);
@@ -155,8 +154,9 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn parse(line: &str) -> Parsed<Line<'_>> {
-    let mut parts = Parts { line, at: 0 };
+/// What a line says from `start` on.
+fn parse(line: &str, start: usize) -> Parsed<Line<'_>> {
+    let mut parts = Parts { line, at: start };
     let context = parts.next("MEMTRACE: CTX ", "0x and hex digits", address)?;
     if line.get(parts.at..).is_some_and(|rest| rest.starts_with("LAUNCH")) {
         return launch(&mut parts, context.value);

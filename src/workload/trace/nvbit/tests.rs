@@ -64,6 +64,20 @@ fn of_a_copy_into_shared_memory_only_the_global_operand_is_loaded() {
 }
 
 #[test]
+fn what_the_program_printed_before_a_line_is_passed_over() {
+    let good = example(NAME);
+    let line = good.lines().find(|line| line.contains("LDG")).unwrap();
+    let text = good.replacen(line, &format!("progress 10 % {line}"), 1);
+    let counts = |text: &str| read_text(NAME, text, Format::Nvbit).unwrap().counts;
+    assert_eq!(counts(&text), counts(&good));
+    let wrong = text.replacen(&format!("10 % {line}"), &format!("10 % {}", line.replace("CTA", "CAT")), 1);
+    let error = read_text(NAME, &wrong, Format::Nvbit).unwrap_err();
+    let before = good.lines().position(|other| other == line).unwrap() as u32;
+    assert_eq!(error.position().map(|(row, _)| row as u32), Some(before + 1));
+    assert!(error.position().unwrap().1 as usize > "progress 10 % MEMTRACE: CTX".len(), "{error}");
+}
+
+#[test]
 fn a_trace_without_a_launch_or_an_address_is_refused() {
     let good = example(NAME);
     let error = read_text(NAME, "NVBit\n\nnothing\n", Format::Nvbit).unwrap_err();

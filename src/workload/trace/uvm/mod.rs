@@ -1,5 +1,5 @@
 //! The log of far-faults of a driver of NVIDIA GPUs, patched to tell them (uvm-eval): kernel-log lines
-//! `PRIORITY,NUMBER,MICROSECONDS,-;PAYLOAD`, where the payload is `s,` for the start of a batch, `f,...` for a fault, `b,`
+//! `PRIORITY,NUMBER,MICROSECONDS,-;PAYLOAD` (`/dev/kmsg`), where the payload is `s,` for the start of a batch, `f,...` for a fault, `b,`
 //! for the end of a batch, `p,ADDRESS` and `e,ADDRESS` for a page that was prefetched or evicted.
 //!
 //! Mapping: gpu0 runs a kernel with a block of one warp for each uTLB (`gpc_id`, `utlb_id`, `client_id`), in the order in
@@ -35,7 +35,8 @@ pub fn is_log(line: &str) -> bool {
     let Some((head, _)) = line.split_once(';') else { return false };
     let mut cells = head.split(',');
     let numbers = cells.by_ref().take(3).filter(|cell| cell.parse::<u64>().is_ok()).count();
-    numbers == 3 && cells.next() == Some("-") && cells.next().is_none()
+    // What a kernel was built to tell besides, as who called, comes after the flag.
+    numbers == 3 && matches!(cells.next(), Some("-" | "c"))
 }
 
 /// Reads a log.
@@ -46,6 +47,10 @@ pub fn read(path: &Path, recording: &mut Recording) -> Result<()> {
     let mut freed = Vec::new();
     while lines.advance()? {
         let (line, number) = (lines.text(), lines.number());
+        // `/dev/kmsg` tells more of a line in lines that begin with a space.
+        if number > 1 && line.starts_with(' ') {
+            continue;
+        }
         if !is_log(line) {
             return Err(
                 lines.unexpected("this is no line of a kernel's log", "PRIORITY,NUMBER,MICROSECONDS,-;TEXT")

@@ -54,6 +54,14 @@ fn a_range_in_which_something_faulted_was_allocated() {
 }
 
 #[test]
+fn what_a_kernel_tells_besides_is_passed_over() {
+    let text = "4,1,90,-,caller=T1;s,\n SUBSYSTEM=pci\n".to_owned() + &fault(0x1000, 1, 1);
+    let text = text + "4,8,101,c;and so on\n";
+    let trace = read_text(NAME, &text, Format::UvmFaults).unwrap();
+    assert_eq!((trace.counts.lane_loads, super::is_log("6,1,2,c;x")), (1, true));
+}
+
+#[test]
 fn mistakes_are_placed_and_explained() {
     let good = "4,1,90,-;s,\n".to_owned() + &fault(0x1000, 1, 1);
     refused(
