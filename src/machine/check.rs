@@ -90,11 +90,14 @@ impl Checker {
     }
 
     /// Memory before the first event.
-    pub fn set_initial(&mut self, address: Address, byte: u8) {
+    pub fn set_initial(&mut self, address: Address, bytes: &[u8]) {
         if let Some(consistency) = &mut self.consistency {
-            consistency.set_initial(address, byte);
+            consistency.set_initial(address, bytes);
         }
-        self.bytes.insert(address.0, Byte { coherent: byte, ..Byte::default() });
+        for (offset, byte) in bytes.iter().enumerate() {
+            let known = Byte { coherent: *byte, ..Byte::default() };
+            self.bytes.insert(address.plus(offset as u64).0, known);
+        }
     }
 
     /// Dirty bytes of a block that is placed before the first event.

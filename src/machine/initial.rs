@@ -150,9 +150,9 @@ impl Machine {
                 if let Some(node) = index.and_then(|index| self.nodes.get_mut(index)) {
                     node.set_memory(at, &[*byte]);
                 }
-                if let Some(checker) = self.checker.as_mut() {
-                    checker.set_initial(at, *byte);
-                }
+            }
+            if let Some(checker) = self.checker.as_mut() {
+                checker.set_initial(*address, bytes);
             }
         }
         Ok(())

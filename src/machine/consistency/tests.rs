@@ -93,6 +93,40 @@ fn an_l1_that_hardware_keeps_coherent_reads_what_was_performed_last() {
 }
 
 #[test]
+fn stores_of_parts_of_what_was_stored_are_told_apart() {
+    let store = |range: Range, value: u8| Access {
+        kind: AccessKind::NStore,
+        range,
+        bytes: std::iter::repeat_n(value, range.len as usize).collect(),
+        mask: None,
+    };
+    let mut known = Consistency::new(false);
+    known.set_initial(Address(0), &[9; 4]);
+    assert!(make(&mut known, A, &store(Range::new(Address(0), 16), 1), &[], (1, 2)));
+    assert!(make(&mut known, A, &store(Range::new(Address(6), 4), 2), &[], (3, 4)));
+    known.release(A, 4, 5);
+    known.acquire(B, 6);
+    let load =
+        Access { kind: AccessKind::Load, range: Range::new(Address(2), 10), bytes: Bytes::new(), mask: None };
+    let new = [1, 1, 1, 1, 2, 2, 2, 2, 1, 1];
+    assert!(make(&mut known, B, &load, &new, (7, 8)));
+    for place in 0..10 {
+        let mut old = new;
+        old[place] = 0;
+        assert!(!make(&mut known, B, &load, &old, (7, 8)), "byte {place}");
+    }
+    // What lies beside it is zero, and what was there at first is gone.
+    let beside = |start| Access { range: Range::new(Address(start), 4), ..load.clone() };
+    assert!(make(&mut known, B, &beside(14), &[1, 1, 0, 0], (7, 8)));
+    assert!(!make(&mut known, B, &beside(14), &[1, 1, 0, 3], (7, 8)));
+    assert!(!make(&mut known, B, &beside(0), &[9, 1, 1, 1], (7, 8)));
+    assert_eq!(
+        known.lost(|_, left| left.contains(&1)).collect::<Vec<_>>(),
+        (6..10).map(Address).collect::<Vec<_>>()
+    );
+}
+
+#[test]
 fn a_load_under_way_may_be_older_than_the_acquire() {
     let mut known = Consistency::new(true);
     store(&mut known, A, 7, 10);

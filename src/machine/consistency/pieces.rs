@@ -1,0 +1,239 @@
+//! Runs of bytes with one history: the same stores, in the same order. An access that is about a part of such a run cuts it.
+
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+
+use super::{Expected, Performed};
+use crate::model::access::AccessKind;
+use crate::model::address::Range;
+use crate::model::component::ComponentId;
+use crate::model::message::TxnNumber;
+use crate::model::time::EventNumber;
+
+/// What a store wrote there.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    pub number: Option<TxnNumber>,
+    /// As many as its piece has bytes.
+    pub values: SmallVec<[u8; 16]>,
+    /// The L1 above which it was stored; none for what was there at first.
+    pub writer: Option<ComponentId>,
+    /// When it began.
+    pub begun: EventNumber,
+    /// When it was performed, and when it had come to where every acquire looks.
+    pub completed: Option<EventNumber>,
+    pub released: Option<EventNumber>,
+    /// When the one who has the bytes alone, cache or home, took it: the order of such stores is that of these events.
+    pub taken: Option<EventNumber>,
+    /// Performed at the home, so that atomics there see it at once.
+    pub is_atomic: bool,
+    /// The stores that were made by somebody who had to see this one, by their numbers.
+    pub replaced_by: SmallVec<[TxnNumber; 2]>,
+}
+
+impl Stored {
+    fn initial(values: &[u8]) -> Self {
+        Self {
+            number: None,
+            values: SmallVec::from_slice(values),
+            writer: None,
+            begun: 0,
+            completed: Some(0),
+            released: Some(0),
+            taken: Some(0),
+            is_atomic: false,
+            replaced_by: SmallVec::new(),
+        }
+    }
+
+    /// One that has begun.
+    pub fn begun(number: TxnNumber, values: &[u8], writer: Option<ComponentId>, begun: EventNumber) -> Self {
+        Self {
+            number: Some(number),
+            writer,
+            begun,
+            completed: None,
+            released: None,
+            taken: None,
+            ..Self::initial(values)
+        }
+    }
+
+    /// Whether it had ended when a load began, at `issued`, or its home had taken it when the load was performed.
+    fn has_ended(&self, performed: &Performed<'_>) -> bool {
+        self.taken.is_some_and(|taken| taken < performed.event)
+            || self.completed.is_some_and(|end| end < performed.issued)
+    }
+
+    /// Whether another one came later, for sure.
+    fn precedes(&self, other: &Self) -> bool {
+        match (self.taken, other.taken) {
+            (Some(own), Some(other)) => own < other,
+            _ => self.completed.is_some_and(|end| end < other.begun),
+        }
+    }
+}
+
+/// What an access that was performed must have seen.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    pub performed: &'a Performed<'a>,
+    /// When its L1 had acquired before it began.
+    pub acquired: Option<EventNumber>,
+}
+
+impl Seen<'_> {
+    /// Whether the access cannot but see a store, or a later one.
+    pub fn must_be(&self, store: &Stored) -> bool {
+        let is_before =
+            |event: Option<EventNumber>, other: EventNumber| event.is_some_and(|event| event < other);
+        let performed = self.performed;
+        let own = store.writer == Some(performed.at) && is_before(store.completed, performed.issued);
+        let at_home = performed.is_home
+            && matches!(performed.access.kind, AccessKind::Atomic(_))
+            && is_before(store.released, performed.issued);
+        let is_acquired = self.acquired.is_some_and(|acquired| is_before(store.released, acquired));
+        store.number.is_none() || own || at_home || is_acquired
+    }
+}
+
+/// Bytes with one history, and how many atomics are not answered yet.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    pub len: u32,
+    pub stores: Vec<Stored>,
+    pub atomics: u32,
+}
+
+impl Piece {
+    pub fn initial(values: &[u8]) -> Self {
+        Self { len: values.len() as u32, stores: vec![Stored::initial(values)], atomics: 0 }
+    }
+
+    /// Past its last byte, if its first one is at `start`.
+    pub fn end(&self, start: u64) -> u64 {
+        start + u64::from(self.len)
+    }
+
+    pub fn store(&mut self, number: TxnNumber) -> Option<&mut Stored> {
+        self.stores.iter_mut().find(|store| store.number == Some(number))
+    }
+
+    /// Keeps so many bytes, and gives the others.
+    fn cut(&mut self, len: u32) -> Self {
+        let mut rest = self.clone();
+        for (own, other) in self.stores.iter_mut().zip(&mut rest.stores) {
+            own.values.truncate(len as usize);
+            other.values.drain(..len as usize);
+        }
+        rest.len -= len;
+        self.len = len;
+        rest
+    }
+
+    /// The stores whose bytes an access may have read; `None` for any byte, since nobody knows.
+    pub fn readable(&self, seen: &Seen<'_>, is_immediate: bool) -> Option<SmallVec<[&Stored; 4]>> {
+        let performed = seen.performed;
+        let is_atomic = matches!(performed.access.kind, AccessKind::Atomic(_));
+        // The order of atomics at their home is not that of their answers.
+        let since = |store: &Stored| {
+            let is_known = performed.is_strict() && store.taken.is_some();
+            store.is_atomic
+                && !is_known
+                && store.completed.is_some_and(|completed| completed >= performed.issued)
+        };
+        let is_taken = |store: &&Stored| store.writer.is_none() && store.completed.is_none();
+        let known =
+            if performed.is_strict() { self.stores.iter().filter(is_taken).count() as u32 } else { 0 };
+        if self.atomics > u32::from(is_atomic) + known || is_atomic && self.stores.iter().any(since) {
+            return None;
+        }
+        if performed.is_strict() && is_immediate {
+            return Some(self.latest(performed));
+        }
+        let is_seen = |number: &TxnNumber| {
+            let mut stores = self.stores.iter();
+            stores.find(|store| store.number == Some(*number)).is_some_and(|store| seen.must_be(store))
+        };
+        Some(self.stores.iter().filter(|store| !store.replaced_by.iter().any(is_seen)).collect())
+    }
+
+    /// What was not replaced for sure when a load began, or by a store that its home had taken when the load was performed.
+    fn latest(&self, performed: &Performed<'_>) -> SmallVec<[&Stored; 4]> {
+        let is_replaced = |store: &Stored| {
+            self.stores.iter().any(|other| other.has_ended(performed) && store.precedes(other))
+        };
+        self.stores.iter().filter(|store| !is_replaced(store)).collect()
+    }
+
+    /// The last store that an access had to see, and what it wrote at a place of this piece.
+    pub fn expected(&self, place: usize, seen: &Seen<'_>) -> Option<Expected> {
+        let is_seen = |store: &&Stored| {
+            let has_ended = seen.performed.is_strict() && store.has_ended(seen.performed);
+            store.number.is_some() && (has_ended || seen.must_be(store))
+        };
+        let last = self.stores.iter().filter(is_seen).max_by_key(|store| store.taken.max(store.completed))?;
+        Some(Expected { value: *last.values.get(place)?, number: last.number?, writer: last.writer })
+    }
+
+    /// The values of which one must be left at a place.
+    pub fn left(&self, place: usize) -> SmallVec<[u8; 4]> {
+        let last = self.stores.iter().filter(|store| store.replaced_by.is_empty());
+        last.filter_map(|store| store.values.get(place).copied()).collect()
+    }
+}
+
+/// All pieces that somebody has stored to, by their first bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Pieces(BTreeMap<u64, Piece>);
+
+impl Pieces {
+    /// The pieces of a run, which begin and end with it. What was never stored to has zeros.
+    pub fn within(&mut self, run: Range) -> impl Iterator<Item = (u64, &mut Piece)> {
+        self.cut(run);
+        let mut gaps: SmallVec<[(u64, u64); 2]> = SmallVec::new();
+        let mut at = run.start.0;
+        for (&start, piece) in self.0.range(at..run.end()) {
+            gaps.push((at, start));
+            at = piece.end(start);
+        }
+        gaps.push((at, run.end()));
+        for (from, to) in gaps.into_iter().filter(|(from, to)| from < to) {
+            self.0.insert(from, Piece::initial(&vec![0; (to - from) as usize]));
+        }
+        self.0.range_mut(run.start.0..run.end()).map(|(&start, piece)| (start, piece))
+    }
+
+    /// The same without what was never stored to.
+    pub fn known(&mut self, run: Range) -> impl Iterator<Item = (u64, &mut Piece)> {
+        self.cut(run);
+        self.0.range_mut(run.start.0..run.end()).map(|(&start, piece)| (start, piece))
+    }
+
+    /// The pieces that have bytes of a run.
+    pub fn overlapping(&self, run: Range) -> impl Iterator<Item = (u64, &Piece)> {
+        let before =
+            self.0.range(..run.start.0).next_back().filter(|(start, piece)| piece.end(**start) > run.start.0);
+        let first = before.map_or(run.start.0, |(&start, _)| start);
+        self.0.range(first..run.end().max(first)).map(|(&start, piece)| (start, piece))
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = (u64, &Piece)> {
+        self.0.iter().map(|(&start, piece)| (start, piece))
+    }
+
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Piece> {
+        self.0.values_mut()
+    }
+
+    fn cut(&mut self, run: Range) {
+        for at in [run.start.0, run.end()] {
+            let Some((&start, piece)) = self.0.range_mut(..at).next_back() else { continue };
+            if at < piece.end(start) {
+                let rest = piece.cut((at - start) as u32);
+                self.0.insert(at, rest);
+            }
+        }
+    }
+}
