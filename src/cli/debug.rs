@@ -1,6 +1,7 @@
 //! `umscope debug`: the debugger, on the screen or on a console.
 
 use std::io::{self, IsTerminal};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use clap::Args;
@@ -20,7 +21,6 @@ use crate::debug::frame::wish::Wish;
 use crate::debug::origin::{Origin, Recorded};
 use crate::debug::proto::{Request, border};
 use crate::debug::session::{Reload, Session};
-use crate::debug::work::Progress as Turn;
 use crate::debug::{engine, interrupt};
 use crate::diagnostic::{self, Diagnostic};
 use crate::model::time::EventNumber;
@@ -135,9 +135,6 @@ pub fn first(at: Option<u64>, there: Option<EventNumber>) -> Option<String> {
     }
 }
 
-/// Events between two looks at the interrupt and the clock.
-const SLICE: u64 = 4096;
-
 /// Carries out the command with which a session of this name begins, and shows how far it is. What that says.
 ///
 /// # Errors
@@ -152,21 +149,16 @@ pub fn go(
     let mut progress = io::stderr().is_terminal().then(Progress::start);
     let mut lines = Vec::new();
     session.submit(command);
-    loop {
-        let outcome = match session.work(SLICE) {
-            Turn::Running if interrupt.take() => session.interrupt(),
-            Turn::Running => {
-                if let Some(progress) = &mut progress {
-                    progress.tell_share(|| (0.0, at(session, name)));
-                }
-                None
-            }
-            Turn::Done(outcome) => Some(outcome),
-            Turn::Failed(error) => return Err(error),
-            Turn::Idle => return Ok(lines),
-        };
-        lines.extend(outcome.into_iter().flat_map(|outcome| outcome.lines));
-    }
+    let meanwhile = |session: &Session| {
+        if let Some(progress) = &mut progress {
+            progress.tell_share(|| (0.0, at(session, name)));
+        }
+    };
+    session.work_off(interrupt, meanwhile, |done| {
+        lines.extend(done?.lines);
+        Ok::<_, Box<Diagnostic>>(ControlFlow::Continue(()))
+    })?;
+    Ok(lines)
 }
 
 /// Where a session is.

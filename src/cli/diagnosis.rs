@@ -8,13 +8,11 @@ use crate::debug::diagnosis::{Diagnosis, diagnose, doom, dot, trace};
 use crate::diagnostic::{Result, write_whole};
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
+use crate::model::time::EventNumber;
 use crate::scenario::{Ended, Report};
 
-/// Runs of more events are not run again to find the records behind a diagnosis.
+/// Runs of more events are not run again to find the records behind a diagnosis, and since when it could not be avoided.
 const MOST_EVENTS: u64 = 5_000_000;
-
-/// In runs of more events it is not looked for since when it could not be avoided.
-const MOST_TRIED: u64 = 200_000;
 
 /// The diagnosis of a run that came to rest too early, went on for ever, or let a transaction wait for too long.
 ///
@@ -26,15 +24,29 @@ pub fn of(report: &Report, machine: &Machine, start: &Machine) -> Option<Diagnos
     let mut diagnosis = diagnose(machine)?;
     if machine.event() <= MOST_EVENTS {
         trace(&mut diagnosis, Box::new(start.clone()));
-    }
-    if machine.event() <= MOST_TRIED {
-        doom(&mut diagnosis, start.event(), |event| {
-            let mut fork = start.clone();
-            fork.run_until(event);
-            Some(fork)
-        });
+        let mut halved = Halved { machines: vec![start.clone()] };
+        doom(&mut diagnosis, start.event(), |event| halved.at(event));
     }
     Some(diagnosis)
+}
+
+/// A run that is halved again and again: of the positions that were asked for the last one, and the one that it was run from. The
+/// next one lies behind either, so that all of them together take little more than one run.
+struct Halved {
+    machines: Vec<Machine>,
+}
+
+impl Halved {
+    fn at(&mut self, event: EventNumber) -> Option<Machine> {
+        while self.machines.len() > 1 && self.machines.last().is_some_and(|last| last.event() > event) {
+            self.machines.pop();
+        }
+        let base = self.machines.pop()?;
+        let mut there = base.clone();
+        there.run_until(event);
+        self.machines = vec![base, there.clone()];
+        Some(there)
+    }
 }
 
 /// What the tables decided of the block of which a run has broken a rule; `None` of a long run, and where no table decides.

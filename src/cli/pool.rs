@@ -6,8 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::interrupt::Interrupt;
 use super::progress::Progress;
-use crate::explore::threads::attend;
-use crate::model::threads;
+use crate::model::threads::{self, attend};
 
 /// Does `each` for every number below `count`, `jobs` at a time (as many as there are processors if that is not said),
 /// in threads of their own. After ctrl-c or a break no more are begun. `told` tells how far it is.

@@ -188,7 +188,7 @@ impl Stress {
         let told = |rounds| format!("{rounds} of {count} rounds");
         let numbers = usize::try_from(count).unwrap_or(usize::MAX);
         let done: Vec<Result<Round>> = pool::gather(numbers, self.jobs, interrupt, told, |index| {
-            let round = plan.round_until(index as u64, &|| interrupt.is_raised());
+            let round = plan.round(index as u64, &|| interrupt.is_raised());
             let failed = !round.as_ref().is_ok_and(|round| round.failure.is_none() && !round.cut);
             if failed { ControlFlow::Break(round) } else { ControlFlow::Continue(Some(round)) }
         });

@@ -130,7 +130,7 @@ impl Check<'_> {
     }
 
     /// What is given, if it fits; the default where nothing is.
-    fn within<T: Copy + fmt::Display>(
+    pub fn within<T: Copy + fmt::Display>(
         self,
         key: &str,
         given: Option<&At<T>>,

@@ -117,17 +117,17 @@ pub struct CuFile {
 pub struct CacheFile {
     /// Capacity. Size divided by line and ways gives the number of sets, which must be a power of two.
     pub size: Option<At<Size>>,
-    /// Blocks in a set.
+    /// Blocks in a set, 1 to 65536.
     pub ways: Option<At<u64>>,
     /// Size of a block, a power of two from 8 B to 16 KiB. Default: "64 B", or that of the caches above it.
     #[serde(alias = "block")]
     pub line: Option<At<Size>>,
-    /// Lookup, in cycles of its device. Of an L1, until a hit is there: what misses is asked for at once.
+    /// Lookup, in cycles of its device, 0 to 1000000. Of an L1, until a hit is there: what misses is asked for at once.
     pub latency: Option<At<u64>>,
     /// Of a cache with others above it: cycles until it takes what comes from below, and what it answers with that leaves.
-    /// Default: as `latency`.
+    /// 0 to 1000000. Default: as `latency`.
     pub fill: Option<At<u64>>,
-    /// Misses that may be under way.
+    /// Misses that may be under way, 1 to 4096.
     pub mshrs: Option<At<u64>>,
     /// Messages that it takes in a cycle of its device, 1 to 16. Default: 1.
     pub ports: Option<At<u64>>,
@@ -147,16 +147,17 @@ pub struct L2File {
     pub slices: Option<At<u64>>,
     /// Capacity of one slice. Size divided by line and ways gives the number of sets, which must be a power of two.
     pub size: Option<At<Size>>,
-    /// Blocks in a set.
+    /// Blocks in a set, 1 to 65536.
     pub ways: Option<At<u64>>,
     /// Size of a block, a power of two from 8 B to 16 KiB. Default: that of the L1.
     #[serde(alias = "block")]
     pub line: Option<At<Size>>,
-    /// Lookup, in core cycles.
+    /// Lookup, in core cycles, 0 to 1000000.
     pub latency: Option<At<u64>>,
-    /// Core cycles until it takes what comes from below, and what it answers with that leaves. Default: as `latency`.
+    /// Core cycles until it takes what comes from below, and what it answers with that leaves; 0 to 1000000.
+    /// Default: as `latency`.
     pub fill: Option<At<u64>>,
-    /// Misses that may be under way in one slice.
+    /// Misses that may be under way in one slice, 1 to 4096.
     pub mshrs: Option<At<u64>>,
     /// Messages that one slice takes in a core cycle, 1 to 16. Default: 1.
     pub ports: Option<At<u64>>,
@@ -168,9 +169,9 @@ pub struct L2File {
     /// Whether pieces are dealt by all bits of their number and not only the lowest, so that strides of a power of two do not
     /// camp on some slices. For a power of two of slices. Default: false.
     pub hash: Option<At<bool>>,
-    /// Crossbar between L1s and slices, one way, in core cycles. Default: 1.
+    /// Crossbar between L1s and slices, one way, in core cycles, 0 to 1000000. Default: 1.
     pub crossbar_latency: Option<At<u64>>,
-    /// Bytes per core cycle of each crossbar port; 0 for an ideal one. Default: 0.
+    /// Bytes per core cycle of each crossbar port, 0 to 65536; 0 is an ideal one. Default: 0.
     pub crossbar_width: Option<At<u64>>,
 }
 
@@ -183,16 +184,16 @@ pub struct GpuMemoryFile {
     pub home: Option<GpuHome>,
     /// Capacity of one stack; there is one behind each L2 slice. Default: "1 GiB".
     pub size: Option<At<Size>>,
-    /// Secondary blocks in a set. Default: 4, or as many as there are.
+    /// Secondary blocks in a set, 1 to 65536. Default: 4, or as many as there are.
     pub ways: Option<At<u64>>,
     /// Size of a secondary block, a power of two from 64 B to 16 KiB. Default: "4 KiB".
     #[serde(alias = "block")]
     pub secondary_block: Option<At<Size>>,
     /// Bytes that one bit of a dirty mask stands for: 1, 2, 4 or 8. Smaller stores become coherent. Default: 1.
     pub mask_bytes: Option<At<u64>>,
-    /// Lookup in the directory, in core cycles. Default: 2.
+    /// Lookup in the directory, in core cycles, 0 to 1000000. Default: 2.
     pub latency: Option<At<u64>>,
-    /// Misses that may be under way in one directory. Default: 32.
+    /// Misses that may be under way in one directory, 1 to 4096. Default: 32.
     pub mshrs: Option<At<u64>>,
     /// Messages that one directory, or one partition of a memory without, takes in a core cycle, 1 to 16. Default: 1.
     pub ports: Option<At<u64>>,

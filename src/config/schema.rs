@@ -11,7 +11,41 @@ use crate::diagnostic::{Complaint, Diagnostic};
 /// The schema of machine files.
 #[must_use]
 pub fn machine() -> serde_json::Value {
-    schema_for!(MachineFile).to_value()
+    ranged(schema_for!(MachineFile).to_value())
+}
+
+/// A schema whose whole numbers have the limits that their descriptions tell, such as `1 to 8`.
+#[must_use]
+pub fn ranged(mut schema: Value) -> Value {
+    limit(&mut schema);
+    schema
+}
+
+fn limit(schema: &mut Value) {
+    let inner = match schema {
+        Value::Object(fields) => {
+            let types = fields.get("type").map(Value::to_string).unwrap_or_default();
+            let described = fields.get("description").and_then(Value::as_str).and_then(limits);
+            if let Some((least, most)) = described.filter(|_| types.contains("\"integer\"")) {
+                fields.insert("minimum".into(), least.into());
+                fields.insert("maximum".into(), most.into());
+            }
+            fields.values_mut().collect::<Vec<_>>()
+        }
+        Value::Array(list) => list.iter_mut().collect(),
+        _ => return,
+    };
+    inner.into_iter().for_each(limit);
+}
+
+/// The first two whole numbers of a text with `to` between them.
+fn limits(text: &str) -> Option<(u64, u64)> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let number = |word: &str| word.trim_end_matches([',', '.', ';', ':']).replace(',', "").parse().ok();
+    words.windows(3).find_map(|words| match words {
+        [least, "to", most] => Some((number(least)?, number(most)?)),
+        _ => None,
+    })
 }
 
 /// Names that a complaint lists at most.
@@ -76,13 +110,13 @@ fn choices<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
 /// The schema of protocol files.
 #[must_use]
 pub fn protocol() -> serde_json::Value {
-    schema_for!(ProtocolFile).to_value()
+    ranged(schema_for!(ProtocolFile).to_value())
 }
 
 /// The schema of sweep files.
 #[must_use]
 pub fn sweep() -> serde_json::Value {
-    schema_for!(SweepFile).to_value()
+    ranged(schema_for!(SweepFile).to_value())
 }
 
 #[cfg(test)]
@@ -121,6 +155,48 @@ mod tests {
         assert!(text.contains("a size such as"));
         let protocol = protocol();
         assert!(protocol.to_string().contains("owned by another"), "{protocol}");
+    }
+
+    /// Machines of which one has each part.
+    const MACHINES: [&str; 7] = [
+        "tiny/umh-1gpu",
+        "tiny/umh-4gpu-switch",
+        "tiny/numa-2socket",
+        "tiny/paged-1gpu",
+        "tiny/scalegpu",
+        "tiny/selective",
+        "tiny/selective-readonly",
+    ];
+
+    /// What the schema says of a whole number: its limits.
+    fn told(root: &Value, key: &str) -> Option<(u64, u64)> {
+        let mut at = root;
+        for name in key.split('.') {
+            at = choices(root, at).into_iter().find_map(|schema| schema["properties"].get(name))?;
+        }
+        Some((at["minimum"].as_u64()?, at["maximum"].as_u64()?))
+    }
+
+    #[test]
+    fn limits_in_the_schema_are_those_that_are_checked() {
+        let schema = machine();
+        let mut count = 0;
+        for key in keys() {
+            let Some((least, most)) = told(&schema, &key) else { continue };
+            let beyond = [Some(most + 1), least.checked_sub(1)];
+            for wrong in beyond.into_iter().flatten() {
+                let set = [format!("{key}={wrong}")];
+                let is_told = MACHINES.iter().any(|machine| {
+                    let error = load_machine_with(machine, None, &set).err();
+                    error
+                        .and_then(|error| error.expected)
+                        .is_some_and(|text| limits(&text) == Some((least, most)))
+                });
+                assert!(is_told, "{key}: {least} to {most}");
+            }
+            count += 1;
+        }
+        assert!(count > 60, "{count}");
     }
 
     #[test]

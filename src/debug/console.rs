@@ -70,19 +70,23 @@ fn work_off(
     mistakes: &mut u64,
 ) -> io::Result<bool> {
     let mut is_over = false;
-    session.work_off(interrupt, |done| {
-        match done {
-            Err(error) => {
-                writeln!(output, "{error}")?;
-                *mistakes += 1;
+    session.work_off(
+        interrupt,
+        |_| {},
+        |done| {
+            match done {
+                Err(error) => {
+                    writeln!(output, "{error}")?;
+                    *mistakes += 1;
+                }
+                Ok(outcome) => {
+                    outcome.lines.iter().try_for_each(|line| writeln!(output, "{}", tame(line)))?;
+                    is_over = outcome.quit;
+                }
             }
-            Ok(outcome) => {
-                outcome.lines.iter().try_for_each(|line| writeln!(output, "{}", tame(line)))?;
-                is_over = outcome.quit;
-            }
-        }
-        Ok::<_, io::Error>(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    })?;
+            Ok::<_, io::Error>(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        },
+    )?;
     Ok(is_over)
 }
 
@@ -189,6 +193,21 @@ mod tests {
         run(&mut session, &mut &input[..], &mut output, &Interrupt::default(), manners).unwrap();
         assert_eq!(String::from_utf8_lossy(&output).matches("a line is longer").count(), 2);
         assert_eq!(session.event(), 0);
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_file_of_commands() {
+        let interrupt = Interrupt::default();
+        let mut session = session(500);
+        (0..3).for_each(|_| session.submit("info position"));
+        interrupt.raise();
+        let mut lines = Vec::new();
+        let told = |done: crate::diagnostic::Result<crate::debug::work::Outcome>| {
+            lines.extend(done.unwrap().lines);
+            Ok::<_, ()>(ControlFlow::Continue(()))
+        };
+        session.work_off(&interrupt, |_| {}, told).unwrap();
+        assert!(lines.len() == 2 && lines[1] == "interrupted: 2 commands not carried out", "{lines:?}");
     }
 
     #[test]

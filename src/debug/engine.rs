@@ -165,7 +165,8 @@ impl Engine {
         self.credit += now.duration_since(self.paid).as_secs_f64() * speed;
         self.credit = self.credit.min((speed / 10.0).max(1.0));
         self.paid = now;
-        let fuel = self.credit.floor();
+        // No more at a time than what an interrupt can wait for.
+        let fuel = self.credit.floor().min(SLICE as f64);
         self.credit -= fuel;
         if fuel < 1.0 {
             std::thread::sleep(Duration::from_millis(2));

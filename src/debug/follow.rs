@@ -157,7 +157,7 @@ impl Session {
         })
     }
 
-    /// Where what is smaller than `range`, and a part of it, was spoken of last, however one has come here.
+    /// Where the part of `range` begins that the records were about last, however the cursor has come here.
     fn spoke_within(&mut self, range: Range) -> Option<Address> {
         if range.len <= self.machine().smallest_block() {
             return None;

@@ -91,9 +91,9 @@ impl Queue {
         self.waiting.retain(|line| line.depth == 0);
     }
 
-    /// Forgets all that waits, but not what is being typed in.
-    pub fn clear(&mut self) {
-        self.waiting.clear();
+    /// Forgets all that waits, but not what is being typed in. How much that was.
+    pub fn clear(&mut self) -> usize {
+        std::mem::take(&mut self.waiting).len()
     }
 
     /// Takes the next lines, up to `end`, as the commands of breakpoint `id`.

@@ -2,6 +2,10 @@
 
 use super::timeline::Budget;
 
+/// Events a second at which a screen may run: one in four seconds, or more than can be seen.
+pub const SLOWEST: f64 = 0.25;
+pub const FASTEST: f64 = 1_048_576.0;
+
 /// Settings of a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {

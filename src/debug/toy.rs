@@ -205,6 +205,9 @@ impl Inspect for Toy {
     fn blocks(&self, limit: usize) -> Vec<Address> {
         [Address(0x1000)].into_iter().take(limit).collect()
     }
+    fn keeps_values(&self) -> bool {
+        true
+    }
     fn value(&self, _node: ComponentId, _address: Address, _len: u32) -> Option<Vec<u8>> {
         None
     }

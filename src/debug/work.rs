@@ -15,6 +15,7 @@ use super::stop::{Reason, Stop};
 use super::travel::{Cause, Course};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::StepOutcome;
+use crate::model::text::plural;
 
 /// What a command, or a part of one, came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,39 +149,45 @@ impl Session {
         Progress::Failed(error)
     }
 
-    /// Stops what is going on and forgets what waits. Returns the stop, if the cursor was moving.
+    /// Stops what is going on and forgets what waits. Returns the stop, if the cursor was moving, or what else has ended.
     pub fn interrupt(&mut self) -> Option<Outcome> {
-        self.queue.clear();
+        let forgotten = self.queue.clear() as u64;
         if let Some(mut job) = self.job.take() {
             return Some(said(job.interrupt()));
         }
-        self.travel.take()?;
+        if self.travel.take().is_none() {
+            let text = || format!("interrupted: {} not carried out", plural(forgotten, "command"));
+            return (forgotten > 0).then(|| said(vec![text()]));
+        }
         self.timeline.foresee();
         let back_from = self.set_out.filter(|from| *from > self.event());
         Some(self.halt(vec![Reason::Interrupted { back_from }], Vec::new()))
     }
 
-    /// Carries out all that waits; `told` takes what each command says, or that it is not understood, and may break off.
+    /// Carries out all that waits; `told` takes what each command says, or that it is not understood, and may break off. `meanwhile`
+    /// looks at the session from time to time.
     ///
     /// # Errors
     /// Those of `told`.
     pub fn work_off<E>(
         &mut self,
         interrupt: &Interrupt,
+        mut meanwhile: impl FnMut(&Self),
         mut told: impl FnMut(Result<Outcome>) -> std::result::Result<ControlFlow<()>, E>,
     ) -> std::result::Result<(), E> {
         loop {
             let done = match self.work(SLICE) {
-                Progress::Running if interrupt.take() => self.interrupt().map(Ok),
                 Progress::Running => None,
                 Progress::Done(outcome) => Some(Ok(outcome)),
                 Progress::Failed(error) => Some(Err(error)),
                 Progress::Idle => return Ok(()),
             };
-            if let Some(done) = done
-                && told(done)?.is_break()
-            {
-                return Ok(());
+            let cut = if interrupt.take() { self.interrupt().map(Ok) } else { None };
+            meanwhile(self);
+            for done in done.into_iter().chain(cut) {
+                if told(done)?.is_break() {
+                    return Ok(());
+                }
             }
         }
     }
@@ -193,13 +200,17 @@ impl Session {
         self.queue.clear();
         self.submit(text);
         let mut all = Outcome { lines: Vec::new(), stop: None, quit: false };
-        self.work_off(interrupt, |done| {
-            let outcome = done?;
-            all.lines.extend(outcome.lines);
-            all.stop = outcome.stop.or(all.stop.take());
-            all.quit |= outcome.quit;
-            Ok::<_, Box<Diagnostic>>(ControlFlow::Continue(()))
-        })?;
+        self.work_off(
+            interrupt,
+            |_| {},
+            |done| {
+                let outcome = done?;
+                all.lines.extend(outcome.lines);
+                all.stop = outcome.stop.or(all.stop.take());
+                all.quit |= outcome.quit;
+                Ok::<_, Box<Diagnostic>>(ControlFlow::Continue(()))
+            },
+        )?;
         Ok(all)
     }
 

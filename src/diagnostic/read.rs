@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
+use super::write::reason;
 use super::{Diagnostic, Result, Source};
 
 /// The largest machine, protocol or scenario file that is read, in bytes.
@@ -76,11 +77,7 @@ fn cannot_open(path: &Path, empty: &Source, error: &std::io::Error) -> Diagnosti
     let message = match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
         ErrorKind::PermissionDenied => "this file may not be read: permission denied".to_owned(),
-        // The number of the error says nothing to a person.
-        _ => {
-            let text = error.to_string();
-            format!("this file cannot be read: {}", text.split(" (os error").next().unwrap_or(&text))
-        }
+        _ => format!("this file cannot be read: {}", reason(error)),
     };
     let diagnostic = Diagnostic::new(message).of(empty);
     if error.kind() == ErrorKind::NotFound { with_neighbour(diagnostic, path) } else { diagnostic }

@@ -202,9 +202,15 @@ pub fn try_out(path: &Path) -> Result<()> {
 /// That a file cannot be written.
 #[must_use]
 pub fn cannot(path: &Path, error: &io::Error) -> Box<Diagnostic> {
+    Box::new(Diagnostic::new(format!("{} cannot be written: {}", path.display(), reason(error))))
+}
+
+/// Why a file cannot be used, without the number of the error, which says nothing to a person, and the path of a temporary one.
+#[must_use]
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
-    let reason = text.split(" (os error").next().unwrap_or(&text).split(" at path").next().unwrap_or(&text);
-    Box::new(Diagnostic::new(format!("{} cannot be written: {reason}", path.display())))
+    let ends = [" (os error", " at path"].into_iter().filter_map(|end| text.find(end));
+    text.get(..ends.min().unwrap_or(text.len())).unwrap_or(&text).to_owned()
 }
 
 #[cfg(test)]

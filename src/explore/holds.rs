@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::hash::wide;
 use super::search::{Bound, Counts};
 use super::stress::Coverage;
-use super::threads::attend;
 use crate::machine::{Change, Machine, Planned, StepOutcome};
 use crate::model::inspect::Inspect;
 use crate::model::record::{Records, What};
+use crate::model::threads::attend;
 use crate::model::time::EventNumber;
 use crate::scenario::Checker;
 

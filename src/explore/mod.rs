@@ -24,7 +24,6 @@ pub mod symmetry;
 pub mod system;
 pub mod tables;
 pub mod termination;
-pub mod threads;
 pub mod values;
 pub mod visited;
 pub mod way;

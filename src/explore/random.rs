@@ -1,7 +1,6 @@
 //! Random orders, on machines that are too large to go through all of them. Walks are independent of each other: each has its
-//! own seed, so that what is found does not depend on threads; after a violation, how many steps of later walks had been made
-//! does. At the end of a walk everything is delivered, and what must hold
-//! when nothing is under way is checked.
+//! own seed, so that what is found does not depend on threads, though how many steps were made before all stopped does. At the
+//! end of a walk everything is delivered, and what must hold when nothing is under way is checked.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -14,8 +13,8 @@ use super::search::{Bound, Counts};
 use super::shorten::Walk;
 use super::system::System;
 use super::tables::Shared;
-use super::threads::attend;
 use super::worker::{Broken, Move, Worker};
+use crate::model::threads::attend;
 
 /// Steps of a walk, before it is brought to an end: enough that the small caches are full, few enough to be read.
 const WALK: u64 = 256;

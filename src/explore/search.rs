@@ -4,7 +4,6 @@
 //! successors; then each puts the new ones of some parts of the table in, in the order of the chunks. So the result does not
 //! depend on how many threads there are or which is faster, but where memory ends it: each thread has a part of its own.
 
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustc_hash::FxHashSet;
@@ -13,6 +12,7 @@ use super::system::System;
 use super::tables::Shared;
 use super::visited::{ROOT, SHARDS, Visited, shard_of};
 use super::worker::{Broken, Move, Worker};
+use crate::model::threads;
 
 /// States that a thread takes at a time, and of which it takes in one round at most.
 const CHUNK: usize = 1024;
@@ -252,15 +252,7 @@ impl Search {
             }
             (edges, new)
         };
-        let put = &put;
-        let done: Vec<(Vec<Edge>, u64)> = std::thread::scope(|scope| {
-            let threads: Vec<_> = parts.map(|part| scope.spawn(move || put(part))).collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
-                .collect()
-        });
-        for (edges, new) in done {
+        for (edges, new) in threads::each(parts, put) {
             self.edges.push(edges);
             self.counts.states += new;
         }
@@ -292,17 +284,10 @@ fn expand(
             all.push((number, found));
         }
     };
-    let run = &run;
     let mut all: Vec<(usize, Found)> = if chunks.len() == 1 {
         workers.first_mut().map(run).unwrap_or_default()
     } else {
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = workers.iter_mut().map(|worker| scope.spawn(move || run(worker))).collect();
-            threads
-                .into_iter()
-                .flat_map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
-                .collect()
-        })
+        threads::each(workers.iter_mut(), run).into_iter().flatten().collect()
     };
     all.sort_unstable_by_key(|(number, _)| *number);
     all.into_iter().map(|(_, found)| found).collect()

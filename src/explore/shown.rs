@@ -94,7 +94,7 @@ mod tests {
             let mut blueprint = scenario.blueprint(&Options::default()).unwrap();
             blueprint.max_cycles = u64::MAX;
             let plan = Plan { blueprint, accesses: ROUND, seed: 1 };
-            assert!(plan.round(0).unwrap().failure.is_some(), "{command}");
+            assert!(plan.round(0, &|| false).unwrap().failure.is_some(), "{command}");
         }
     }
 }

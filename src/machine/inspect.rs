@@ -297,6 +297,10 @@ impl Inspect for Machine {
         all.into_keys().collect()
     }
 
+    fn keeps_values(&self) -> bool {
+        self.fixed.spec.values
+    }
+
     fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>> {
         let node = self.node(node)?;
         // Memory that is not this node's to keep is not zero, but elsewhere, or nowhere.

@@ -27,8 +27,9 @@ const HISTORY: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
     pairs: Vec<Pair>,
-    /// Ticks in a sample, and for which lanes belong to neither direction.
+    /// Ticks in a sample.
     sample: Tick,
+    /// Ticks for which a lane that turns serves neither direction.
     turn: Tick,
     /// When the first sample began: those of a launch begin with it.
     begin: Tick,

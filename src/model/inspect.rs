@@ -273,6 +273,8 @@ pub trait Inspect {
     /// Every block address (in the finest unit of the machine) that a node holds, awaits or tracks, ascending,
     /// at most `limit`.
     fn blocks(&self, limit: usize) -> Vec<Address>;
+    /// Whether bytes are kept, not only where they are.
+    fn keeps_values(&self) -> bool;
     /// The bytes at `address` in `node` (memory for an HMD), if it holds them and values are kept.
     fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>>;
     /// With its oldest entries, so many at most.

@@ -1,5 +1,5 @@
-//! A map for what is under way at one place: mostly little, and at a cache below many warps some hundreds. Finding costs the same
-//! however much there is; who goes through it has the order of the keys. A clone shares the values until they are written.
+//! A map of what is under way at one place: usually a few entries, hundreds at a cache that many warps share. Finding one takes the
+//! same time however many there are; going through them is in the order of the keys. A clone shares the values until they are written.
 
 use std::collections::hash_map::Entry;
 use std::hash::{Hash, Hasher};
@@ -95,7 +95,7 @@ impl<K: Ord + Hash + Copy, V: Clone> SortedMap<K, V> {
         sorted(self.in_any_order().filter(move |(_, value)| is_wanted(value))).map(|(_, value)| value)
     }
 
-    /// Keys and values, for who does not ask for an order: it is not even the same in a clone.
+    /// Keys and values in no particular order, which may differ between a map and its clone.
     pub fn in_any_order(&self) -> impl Iterator<Item = (K, &V)> {
         self.places.iter().filter_map(|(key, value)| Some((*key, value.as_deref()?)))
     }

@@ -359,11 +359,10 @@ impl Driver {
     /// A page has left the GPU that had it for all, since it was evicted or a core took it back.
     pub fn returned_by_other(&mut self, page: Page, to_core: bool) {
         self.residency.regain(page);
-        if !to_core {
-            self.evicted_once.insert(page);
-        }
         if to_core {
             self.apart.insert(page);
+        } else {
+            self.evicted_once.insert(page);
         }
     }
 

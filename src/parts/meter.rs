@@ -5,6 +5,16 @@ use std::collections::VecDeque;
 
 use crate::model::time::Tick;
 
+/// Samples that are busy for as long as each other.
+#[derive(Clone, Copy, Debug, Hash)]
+struct Run {
+    /// The numbers of the first and the last.
+    first: u64,
+    last: u64,
+    /// Ticks for which each is busy.
+    ticks: Tick,
+}
+
 /// Busy time by sample.
 #[derive(Clone, Debug, Hash)]
 pub struct Meter {
@@ -12,8 +22,8 @@ pub struct Meter {
     begin: Tick,
     /// Ticks in a sample.
     sample: Tick,
-    /// Numbers of samples with the ticks busy in each, ascending; those without any are left out.
-    busy: VecDeque<(u64, Tick)>,
+    /// Ascending; samples that are not busy at all are left out, and those that are busy all the time are taken together.
+    busy: VecDeque<Run>,
 }
 
 impl Meter {
@@ -32,13 +42,29 @@ impl Meter {
     pub fn add(&mut self, start: Tick, span: Tick) {
         let (mut at, end) = (start, start.saturating_add(span));
         while at < end {
-            let number = at.saturating_sub(self.begin) / self.sample;
-            let stop = end.min(self.begin.saturating_add((number + 1).saturating_mul(self.sample)));
-            match self.busy.back_mut() {
-                Some((last, ticks)) if *last == number => *ticks += stop - at,
-                _ => self.busy.push_back((number, stop - at)),
+            let since = at.saturating_sub(self.begin);
+            let first = since / self.sample;
+            let whole = (end - at) / self.sample;
+            let (samples, ticks) = if since.is_multiple_of(self.sample) && whole > 0 {
+                (whole, self.sample)
+            } else {
+                let stop = self.begin.saturating_add((first + 1).saturating_mul(self.sample));
+                (1, end.min(stop) - at)
+            };
+            self.promise(first, samples, ticks);
+            at += samples.saturating_mul(ticks);
+        }
+    }
+
+    /// So many samples from the `first` on are busy for so long, each.
+    fn promise(&mut self, first: u64, samples: u64, ticks: Tick) {
+        let last = first + (samples - 1);
+        match self.busy.back_mut() {
+            Some(run) if run.last == first => run.ticks += ticks,
+            Some(run) if run.last + 1 == first && run.ticks == self.sample && ticks == self.sample => {
+                run.last = last;
             }
-            at = stop;
+            _ => self.busy.push_back(Run { first, last, ticks }),
         }
     }
 
@@ -46,8 +72,14 @@ impl Meter {
     pub fn close(&mut self, end: Tick) -> u32 {
         let number = (end.saturating_sub(self.begin) / self.sample).saturating_sub(1);
         let mut ticks = 0;
-        while let Some((first, busy)) = self.busy.front().copied().filter(|(first, _)| *first <= number) {
-            ticks = if first == number { busy } else { 0 };
+        while let Some(run) = self.busy.front_mut().filter(|run| run.first <= number) {
+            if run.last >= number {
+                ticks = run.ticks;
+            }
+            if run.last > number {
+                run.first = number + 1;
+                break;
+            }
             self.busy.pop_front();
         }
         (u128::from(ticks) * 100 / u128::from(self.sample)) as u32
@@ -73,6 +105,19 @@ mod tests {
         assert!(meter.is_idle());
         meter.add(1_000_090, 5);
         assert_eq!([meter.close(1_000_100), meter.close(1_000_200)], [5, 0]);
+    }
+
+    #[test]
+    fn a_long_message_takes_as_much_room_as_a_short_one() {
+        let mut meter = Meter::new(1);
+        meter.add(3, 1 << 40);
+        meter.add(3 + (1 << 40), 1 << 20);
+        assert_eq!(meter.busy.len(), 1);
+        assert_eq!(
+            [3, 4, 1 << 30, (1 << 40) + 3, (1 << 41)].map(|end| meter.close(end)),
+            [0, 100, 100, 100, 0]
+        );
+        assert!(meter.is_idle());
     }
 
     #[test]

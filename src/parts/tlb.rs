@@ -70,12 +70,12 @@ pub struct Tlb {
     /// If it holds all: those that it does not.
     absent: PageSet,
     misses: SortedMap<Page, Miss>,
-    /// Of a TLB that bears no fault: pages that were translated for somebody who has not looked again. It may have blocked meanwhile, and
-    /// whoever waited for these has them.
+    /// If it blocks on a fault: pages whose translation has come, for somebody who has not looked again yet. Whoever waited for these
+    /// gets them though the TLB has blocked since.
     owed: SmallVec<[Page; 2]>,
-    /// Far-faults that it was told of and that have not ended, and those of them that another compute unit has raised. The others are
-    /// the counter of section 3.
+    /// Nacks of far-faults that have not ended.
     pub nacks: u32,
+    /// Those of them whose far-fault another compute unit has raised; without these they are the counter of section 3.
     pub joined: u32,
     turns: u64,
     /// When it looked a page up last, and how many at that time.

@@ -10,7 +10,7 @@ pub enum Schedule {
     /// One after the other to whichever compute unit has room, whatever its GPU: the "fine-grained dynamic assignment" of a
     /// single GPU ("Beyond the Socket: NUMA-Aware GPUs", section 3).
     RoundRobin,
-    /// Each GPU has its share, every so manieth block: "an interleaving of CTAs using modulo arithmetic"; also SKE's
+    /// GPU g of n has blocks g, g + n, g + 2n and so on: "an interleaving of CTAs using modulo arithmetic"; also SKE's
     /// scheduler: "the workgroups from the same application are assigned to multiple GPUs in a round-robin fashion"
     /// (UMH, section 6).
     #[default]

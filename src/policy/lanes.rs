@@ -12,7 +12,7 @@ use crate::model::lanes::{Flow, Flows, LaneDecision, LaneDirection, LaneReason};
 pub enum LanePolicy {
     /// Nobody: a direction keeps its lanes.
     Static,
-    /// The balancer of section 4.
+    /// The balancer of section 4, by default with its samples of 5,000 cycles and 99 %.
     #[default]
     Dynamic,
 }

@@ -139,7 +139,7 @@ impl Quantity {
         match &self.0 {
             What::Block { what, nodes, block } => each(nodes, &|id| of_block(subject, *what, id, *block)),
             What::Value { at, width, nodes: Some(nodes) } => each(nodes, &|id| {
-                subject.value(id, *at, *width).map_or(Reading::Absent("not held"), Reading::Bytes)
+                subject.value(id, *at, *width).map_or_else(|| no_value(subject, "not held"), Reading::Bytes)
             }),
             What::Value { at, width, nodes: None } => memory(subject, *at, *width),
             What::Occupancy(nodes) => each(nodes, &|id| {
@@ -207,7 +207,16 @@ fn memory(subject: &dyn Subject, at: Address, width: u32) -> Vec<(Option<Compone
         is_memory(component.kind) && component.parents.is_empty()
     });
     let mut values = homes.filter_map(|(id, _)| subject.value(id, at, width));
-    vec![(None, values.next().map_or(Reading::Absent("not in memory"), Reading::Bytes))]
+    vec![(None, values.next().map_or_else(|| no_value(subject, "not in memory"), Reading::Bytes))]
+}
+
+/// Why there is no value: `why`, unless this machine keeps none at all.
+fn no_value(subject: &dyn Subject, why: &'static str) -> Reading {
+    Reading::Absent(if subject.keeps_values() {
+        why
+    } else {
+        "not kept, since the machine has `values = false`"
+    })
 }
 
 /// Where a value is, as it is typed: one byte is what an address alone means.

@@ -235,6 +235,9 @@ impl Inspect for Sample {
     fn blocks(&self, limit: usize) -> Vec<Address> {
         self.blocks.keys().map(|(_, address)| Address(*address)).take(limit).collect()
     }
+    fn keeps_values(&self) -> bool {
+        true
+    }
     fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>> {
         (0..u64::from(len)).map(|offset| self.values.get(&(node, address.0 + offset)).copied()).collect()
     }

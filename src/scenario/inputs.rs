@@ -81,6 +81,10 @@ impl Scenario {
                 let error = self.document.complain(Some(&event.span), "this comes before the input above it");
                 return Err(error.expected("events in their order, each input at one of its own").into());
             }
+            if event.value == EventNumber::MAX {
+                let error = self.document.complain(Some(&event.span), "no run comes to this event");
+                return Err(error.expected(format!("less than {}", EventNumber::MAX)).into());
+            }
             let input = Input::new(verb, &text.value);
             let input = input.map_err(|error| self.document.complain(Some(&text.span), error.message))?;
             all.push((event.value, input, text));

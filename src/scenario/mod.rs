@@ -46,7 +46,7 @@ pub use setup::fault_table;
 /// The JSON schema of scenario files.
 #[must_use]
 pub fn schema() -> serde_json::Value {
-    schemars::schema_for!(file::ScenarioFile).to_value()
+    crate::config::schema::ranged(schemars::schema_for!(file::ScenarioFile).to_value())
 }
 
 #[cfg(test)]

@@ -140,7 +140,7 @@ impl Scenario {
     pub fn blueprint(&self, options: &Options) -> Result<Blueprint> {
         let mut blueprint = self.foundation(options)?;
         // A machine without work tells which components there are.
-        let probe = Machine::build(&blueprint)?;
+        let probe = Machine::build(&blueprint).map_err(|error| self.placed(error))?;
         let document = &self.document;
         let memory = blueprint.spec.host.memory;
         let wavefront = blueprint.spec.gpu.as_ref().and_then(|gpu| gpu.cu.wavefront_size);
@@ -159,6 +159,18 @@ impl Scenario {
         blueprint.allocated = setup::allocated(&self.file.allocate, document, memory)?;
         blueprint.memory = setup::memory(&self.file.memory, document, memory)?;
         Ok(blueprint)
+    }
+
+    /// A complaint of the machine itself, which knows no files, gets the place of the key that it begins with, if that is here.
+    fn placed(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        let key = error.message.split_once(": ").map(|(key, _)| key);
+        if let Some(key) = key.filter(|key| error.source.is_none() && key.contains('.')) {
+            let place = self.document.complain_about(key, "");
+            if place.span.is_some() {
+                (error.source, error.span) = (place.source, place.span);
+            }
+        }
+        error
     }
 
     /// The machine without anything to do or to begin with.
@@ -190,7 +202,7 @@ impl Scenario {
     /// As [`Self::blueprint`], and if a query names what the machine does not have.
     pub fn prepare(&self, options: &Options) -> Result<Prepared> {
         let blueprint = self.blueprint(options)?;
-        let mut machine = Machine::build(&blueprint)?;
+        let mut machine = Machine::build(&blueprint).map_err(|error| self.placed(error))?;
         if self.file.bug.is_some() {
             machine.hide_faults();
         }

@@ -396,6 +396,9 @@ impl Inspect for Sample {
     fn blocks(&self, limit: usize) -> Vec<Address> {
         [BLOCK, Address(0x1040)].into_iter().take(limit).collect()
     }
+    fn keeps_values(&self) -> bool {
+        true
+    }
     fn value(&self, node: ComponentId, _address: Address, len: u32) -> Option<Vec<u8>> {
         let mut bytes = vec![0; len as usize];
         if let Some(first) = bytes.first_mut() {

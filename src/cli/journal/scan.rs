@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Header;
 use crate::cli::exit::Trouble;
-use crate::diagnostic::{Diagnostic, Source};
+use crate::diagnostic::{Diagnostic, Source, reason};
 use crate::recording::line::Check;
 
 /// The longest line that is read, in bytes: the results of a point have some hundred thousand at most.
@@ -94,6 +94,5 @@ pub fn scan(name: &str, file: &mut File) -> Result<Scanned, Trouble> {
 
 /// That a file cannot be read or written.
 pub fn cannot(name: &str, what: &str, error: &io::Error) -> Diagnostic {
-    let text = error.to_string();
-    Diagnostic::new(format!("{name} cannot be {what}: {}", text.split(" (os error").next().unwrap_or(&text)))
+    Diagnostic::new(format!("{name} cannot be {what}: {}", reason(error)))
 }

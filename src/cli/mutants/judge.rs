@@ -118,7 +118,8 @@ impl Judge<'_> {
             return Ok(Judged { recording, ..is(true, false, by) });
         }
         let blueprint = changed.blueprint(&self.places.tested);
-        let round = stress::Plan { blueprint, accesses: ACCESSES, seed: SEED }.round(0)?;
+        let plan = stress::Plan { blueprint, accesses: ACCESSES, seed: SEED };
+        let round = plan.round(0, &|| self.interrupt.is_raised())?;
         if let Some(failure) = round.failure {
             let (rule, event) = (failure.rule, grouped(failure.event));
             return Ok(is(true, false, format!("{rule} after {event} events of umscope stress {TESTED}")));

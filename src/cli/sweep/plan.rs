@@ -161,7 +161,9 @@ impl Plan {
             [self.works.len()].into_iter().chain(lengths).chain([self.seeds.len()]).collect();
         let count = lengths.iter().try_fold(1_usize, |count, length| count.checked_mul(*length));
         let Some(count) = count.filter(|count| *count <= MOST_POINTS) else {
-            let many = Diagnostic::new("this sweep has too many points").of(&self.source);
+            let lengths: Vec<_> = lengths.iter().map(usize::to_string).collect();
+            let message = format!("this sweep has too many points: {}", lengths.join(" x "));
+            let many = Diagnostic::new(message).of(&self.source);
             return Err(many.expected(format!("at most {MOST_POINTS}")).into());
         };
         Ok((0..count).map(|number| self.point(number, &lengths)).collect())
@@ -287,6 +289,9 @@ impl Plan {
             error.message = format!("{} (in the point {})", error.message, point.name);
             return error;
         };
+        if setting.key() == "seed" {
+            error.suggestion = Some("seeds = [1, 2] stands at the head of a sweep".to_owned());
+        }
         let start = error.span.as_ref().map_or(0, |span| span.start);
         let within = |whole: &Range<usize>, from: usize| {
             let length = error.span.as_ref().map_or(0, ExactSizeIterator::len);

@@ -67,6 +67,7 @@ impl Build<'_> {
         let filter = gpu.remote_directory.as_ref().map(|filter| (filter.lines, filter.ways * gpu.l2.slices));
         if let Some((lines, least)) = filter.filter(|(lines, least)| lines < least) {
             let message = format!("gpu.remote_directory.lines is {lines}");
+            let least = least.next_power_of_two();
             let expected =
                 format!("{least} or more: a bucket of gpu.remote_directory.ways for each of gpu.l2.slices");
             return fail(document.complain_about("gpu.remote_directory.lines", message).expected(expected));

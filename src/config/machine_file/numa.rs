@@ -23,7 +23,7 @@ pub struct NumaFile {
     /// Whether fences and kernel boundaries concern the L2. Without, values may be stale: the hypothetical L2 of section 5.2
     /// that ignores invalidations. Default: true.
     pub invalidate: Option<bool>,
-    /// Cycles after which ways are dealt anew, at the next event, with l2 = "partitioned". Default: 5000.
+    /// Cycles after which ways are dealt anew, at the next event, with l2 = "partitioned"; 1 to 1000000000. Default: 5000.
     pub sample: Option<At<u64>>,
     /// Percent from which on a bandwidth counts as saturated, 1 to 100. Default: 99.
     pub threshold: Option<At<u64>>,

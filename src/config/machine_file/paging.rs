@@ -26,7 +26,7 @@ pub struct PagingFile {
     pub tlb: Option<At<u64>>,
     /// Pages that a TLB looks up in a core cycle, 1 to 64. Default: 4.
     pub tlb_ports: Option<At<u64>>,
-    /// From a TLB to the GMMU and back, one way, in core cycles. Default: 10.
+    /// From a TLB to the GMMU and back, one way, in core cycles, 0 to 1000000. Default: 10.
     pub tlb_latency: Option<At<u64>>,
     /// Page walks at the same time, 1 to 1024. Default: 64.
     pub walkers: Option<At<u64>>,
@@ -34,12 +34,12 @@ pub struct PagingFile {
     pub levels: Option<At<u64>>,
     /// The page walk cache; its entries have 8 bytes. Default: "8 KiB".
     pub walk_cache: Option<At<Size>>,
-    /// A level that the page walk cache has, in core cycles. Default: 20.
+    /// A level that the page walk cache has, in core cycles, 0 to 1000000. Default: 20.
     pub walk_cache_latency: Option<At<u64>>,
     /// A level that memory is asked for. Default: "100 ns".
     pub walk_memory: Option<At<Duration>>,
     /// From the interrupt that wakes the driver to the submission of a transfer set: far-faults that come meanwhile go with it, and
-    /// wait for less. Default: "20 us".
+    /// wait for less; 1 ns to 1 s. Default: "20 us".
     pub service: Option<At<Duration>>,
     /// Pages in a transfer set, 1 to 65536; nothing is prefetched beyond so many in flight. Default: 80.
     pub transfer_set: Option<At<u64>>,

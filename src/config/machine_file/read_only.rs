@@ -29,7 +29,7 @@ pub struct ReadOnlyFile {
     /// Entries of the TLB of a compute unit, 1 to 65536. Default: all pages, so that only what was shot down is walked for, as on
     /// machines whose translations cost nothing.
     pub tlb: Option<At<u64>>,
-    /// From a TLB to the GMMU and back, one way, in core cycles. Default: 10.
+    /// From a TLB to the GMMU and back, one way, in core cycles, 0 to 1000000. Default: 10.
     pub tlb_latency: Option<At<u64>>,
     /// Page walks at the same time, 1 to 1024. Default: 64.
     pub walkers: Option<At<u64>>,

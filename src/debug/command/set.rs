@@ -2,6 +2,7 @@
 
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::session::Session;
+use crate::debug::settings::{FASTEST, SLOWEST};
 use crate::debug::timeline::Budget;
 use crate::diagnostic::Result;
 use crate::model::units::Size;
@@ -74,8 +75,11 @@ fn speed(value: &Arguments) -> Result<Option<f64>> {
         return Ok(None);
     }
     match value.text().parse::<f64>() {
-        Ok(speed) if speed.is_finite() && speed > 0.0 => Ok(Some(speed)),
-        _ => Err(Box::new(value.complaint("this is not a speed").expected("events a second, or max"))),
+        Ok(speed) if (SLOWEST..=FASTEST).contains(&speed) => Ok(Some(speed)),
+        _ => {
+            let expected = format!("{SLOWEST} to {FASTEST} events a second, or max");
+            Err(Box::new(value.complaint("this is not a speed").expected(expected)))
+        }
     }
 }
 

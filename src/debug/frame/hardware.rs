@@ -23,8 +23,8 @@ pub fn digit(count: u32) -> char {
 /// From this share of time on, ports that are busy are told of.
 const CROWDED: f64 = 0.5;
 
-/// What of a cache is about lines of other sockets, its ports where they are busy, lines that it may not keep, and what the memory
-/// behind it knows about the CPU's caches. Nothing of what it does not have.
+/// Lines about the remote ways of a cache, its ports if they are busy, lines that it may not keep, and what the memory behind it knows
+/// about the CPU's caches; what it does not have is left out.
 #[must_use]
 pub fn of_cache(cache: &CacheView, time: TimeBase) -> Vec<String> {
     let mut lines = remote(cache, time);

@@ -70,19 +70,11 @@ impl Plan {
         self.accesses.div_ceil(ROUND).max(1)
     }
 
-    /// Carries out one round.
+    /// Carries out one round, as far as it comes until it is to stop.
     ///
     /// # Errors
     /// If the machine cannot be built.
-    pub fn round(&self, number: u64) -> crate::diagnostic::Result<Round> {
-        self.round_until(number, &|| false)
-    }
-
-    /// The same, as far as it comes until it is to stop.
-    ///
-    /// # Errors
-    /// If the machine cannot be built.
-    pub fn round_until(&self, number: u64, stop: &dyn Fn() -> bool) -> crate::diagnostic::Result<Round> {
+    pub fn round(&self, number: u64, stop: &dyn Fn() -> bool) -> crate::diagnostic::Result<Round> {
         let accesses = ROUND.min(self.accesses.saturating_sub(number * ROUND)).max(1);
         let seed = seed_of(self.seed, number);
         let probe = Machine::build(&self.blueprint)?;

@@ -10,7 +10,7 @@ fn plan(head: &str, accesses: u64) -> Plan {
 #[test]
 fn a_sound_machine_breaks_nothing_and_a_round_is_the_same_each_time() {
     let plan = plan("machine = \"tiny/umh-2gpu\"\n", 4000);
-    let (one, two) = (plan.round(0).unwrap(), plan.round(0).unwrap());
+    let (one, two) = (plan.round(0, &|| false).unwrap(), plan.round(0, &|| false).unwrap());
     assert!(one.failure.is_none(), "{:?}", one.failure.map(|failure| failure.text));
     assert_eq!((one.events, one.cycles, one.accesses), (two.events, two.cycles, two.accesses));
     assert_eq!(one.accesses, 4000);
@@ -24,11 +24,11 @@ fn a_sound_machine_breaks_nothing_and_a_round_is_the_same_each_time() {
 fn a_round_that_is_broken_off_tells_what_it_came_to() {
     let plan = plan("machine = \"tiny/umh-2gpu\"\n", 3000);
     let looks = std::cell::Cell::new(0);
-    let round = plan.round_until(0, &|| {
+    let round = plan.round(0, &|| {
         looks.set(looks.get() + 1);
         looks.get() > 3
     });
-    let (cut, whole) = (round.unwrap(), plan.round(0).unwrap());
+    let (cut, whole) = (round.unwrap(), plan.round(0, &|| false).unwrap());
     assert!(cut.cut && !whole.cut);
     assert!((1..whole.accesses).contains(&cut.accesses), "{}", cut.accesses);
     assert!(cut.coverage.watched() > 0);
@@ -36,14 +36,14 @@ fn a_round_that_is_broken_off_tells_what_it_came_to() {
 
 #[test]
 fn fences_come_beside_the_accesses() {
-    let round = plan("machine = \"tiny/vi-1gpu\"\n", 1000).round(0).unwrap();
+    let round = plan("machine = \"tiny/vi-1gpu\"\n", 1000).round(0, &|| false).unwrap();
     assert!(round.failure.is_none(), "{:?}", round.failure.map(|failure| failure.text));
     assert_eq!(round.accesses, 1000);
 }
 
 #[test]
 fn every_table_of_a_machine_is_looked_at() {
-    let tables = plan("machine = \"tiny/scalegpu\"\n", 2000).round(0).unwrap().coverage.tables();
+    let tables = plan("machine = \"tiny/scalegpu\"\n", 2000).round(0, &|| false).unwrap().coverage.tables();
     let names: Vec<_> = tables.iter().map(|table| table.table.as_str()).collect();
     assert_eq!(names, ["mesi", "scale-gpu", "scale-memory"]);
     assert!(tables.iter().all(|table| table.reached > 0 && table.pairs > 0), "{tables:?}");
@@ -54,7 +54,7 @@ fn a_broken_rule_is_found_and_comes_out_small_and_as_a_scenario() {
     let head = "machine = \"tiny/umh-2gpu\"\nends = \"violation\"\n";
     let fault = "[[fault]]\nname = \"answer-without-data\"\n";
     let plan = plan(&format!("{head}{fault}"), 3000);
-    let failure = plan.round(0).unwrap().failure.unwrap();
+    let failure = plan.round(0, &|| false).unwrap().failure.unwrap();
     assert_eq!(failure.rule, "stale-read");
     let stopped = shrink(&plan, &failure.streams, &failure.rule, &|| true, &mut |_, _| ());
     assert!(!stopped.is_least && stopped.text.is_none(), "{:?}", stopped.text);
@@ -106,7 +106,7 @@ fn sockets_that_page_share_what_comes() {
         &["gpu.paging.prefetch=sequential", "gpu.paging.prefetch_when_full=true"],
     ] {
         let plan = Plan { blueprint: paged_sockets(changes, ""), accesses: 4000, seed: 7 };
-        let failure = plan.round(0).unwrap().failure;
+        let failure = plan.round(0, &|| false).unwrap().failure;
         assert!(failure.is_none(), "{changes:?}: {:?}", failure.map(|failure| failure.text));
     }
 }
@@ -116,7 +116,7 @@ fn a_socket_that_goes_on_translating_a_page_that_left_another_is_found_out() {
     for (fault, rule) in [("skip-shoot-down", "page-place"), ("drop-page-write-back", "stale-read")] {
         let rest = format!("ends = \"violation\"\n[[fault]]\nname = \"{fault}\"\n");
         let plan = Plan { blueprint: paged_sockets(&[], &rest), accesses: 6000, seed: 7 };
-        assert_eq!(plan.round(0).unwrap().failure.unwrap().rule, rule, "{fault}");
+        assert_eq!(plan.round(0, &|| false).unwrap().failure.unwrap().rule, rule, "{fault}");
     }
 }
 
@@ -143,7 +143,7 @@ fn forget_silent(cells: &mut [Option<crate::protocol::table::Cell>]) {
 fn software_coherence_keeps_its_promise_in_every_organisation() {
     for changes in ORGANISATIONS {
         let plan = Plan { blueprint: sockets(changes, ""), accesses: 3000, seed: 7 };
-        let failure = plan.round(0).unwrap().failure;
+        let failure = plan.round(0, &|| false).unwrap().failure;
         assert!(failure.is_none(), "{changes:?}: {:?}", failure.map(|failure| failure.text));
     }
 }
@@ -153,18 +153,18 @@ fn caches_that_miss_an_acquire_are_found_out() {
     for changes in [ORGANISATIONS[0], ORGANISATIONS[1], ORGANISATIONS[2]] {
         let broken = without_acquires(sockets(changes, ""), |row| forget_silent(&mut row.leaf));
         let plan = Plan { blueprint: broken, accesses: 6000, seed: 7 };
-        assert_eq!(plan.round(0).unwrap().failure.unwrap().rule, "stale-read", "{changes:?}");
+        assert_eq!(plan.round(0, &|| false).unwrap().failure.unwrap().rule, "stale-read", "{changes:?}");
     }
     let broken = without_acquires(sockets(ORGANISATIONS[2], ""), |row| forget_silent(&mut row.inner));
     let plan = Plan { blueprint: broken, accesses: 6000, seed: 7 };
-    assert_eq!(plan.round(0).unwrap().failure.unwrap().rule, "stale-read", "the L2");
+    assert_eq!(plan.round(0, &|| false).unwrap().failure.unwrap().rule, "stale-read", "the L2");
 }
 
 #[test]
 fn neighbouring_bytes_that_are_merged_without_their_mask_are_found_out() {
     let fault = "ends = \"violation\"\n[[fault]]\nname = \"merge-whole-blocks\"\n";
     let plan = Plan { blueprint: sockets(ORGANISATIONS[2], fault), accesses: 6000, seed: 7 };
-    assert!(plan.round(0).unwrap().failure.is_some());
+    assert!(plan.round(0, &|| false).unwrap().failure.is_some());
 }
 
 /// Runs to its end with checks; the first rule that broke.
@@ -197,7 +197,7 @@ fn what_is_copied_comes_and_goes_without_a_loss() {
             Scenario::parse(Source::new("copies", "machine = \"tiny/memcpy-2gpu\"\n"), None).unwrap();
         let set = set.iter().map(|change| (*change).to_owned()).collect();
         let blueprint = scenario.blueprint(&Options { set, ..Options::default() }).unwrap();
-        let round = Plan { blueprint, accesses: 3000, seed: 11 }.round(0).unwrap();
+        let round = Plan { blueprint, accesses: 3000, seed: 11 }.round(0, &|| false).unwrap();
         assert!(round.failure.is_none(), "{:?}", round.failure.map(|failure| failure.text));
         assert_eq!(round.accesses, 3000);
     }
@@ -223,7 +223,7 @@ fn memory_that_is_a_cache_keeps_what_fences_promise() {
     for changes in settings {
         for seed in 1..=3 {
             let plan = Plan { blueprint: cached(changes, ""), accesses: 800, seed };
-            let failure = plan.round(0).unwrap().failure;
+            let failure = plan.round(0, &|| false).unwrap().failure;
             assert!(failure.is_none(), "{changes:?}: {:?}", failure.map(|failure| failure.text));
         }
     }
@@ -240,7 +240,7 @@ fn faults_of_tag_miss_handlers_are_found_out() {
         let blueprint = cached(&[], &format!("[[fault]]\nname = \"{fault}\"\n"));
         let found = (1..40).find_map(|seed| {
             let plan = Plan { blueprint: blueprint.clone(), accesses: 500, seed };
-            plan.round(0).unwrap().failure
+            plan.round(0, &|| false).unwrap().failure
         });
         let rule = found.map(|failure| failure.rule).unwrap_or_default();
         assert!(rules.contains(&rule.as_str()), "{fault}: {rule:?}");

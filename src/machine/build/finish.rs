@@ -130,8 +130,12 @@ impl Builder<'_> {
             }
             if (config.table.has_directory() || config.broadcasts()) && config.children.len() > 64 {
                 let path = self.components.path(config.id);
-                let message = format!("{path} would have {} children", config.children.len());
-                return Err(Box::new(Diagnostic::new(message).expected("at most 64")));
+                let message = format!(
+                    "{path} would have {} children, each a bit in its directory",
+                    config.children.len()
+                );
+                let expected = "at most 64: fewer of gpu.count, gpu.cu.count, gpu.l2.slices or host.cores";
+                return Err(Box::new(Diagnostic::new(message).expected(expected)));
             }
             if config.role == Role::Root && self.components.is_host(config.id) && config.table.has_directory()
             {
@@ -326,8 +330,8 @@ fn buffers_behind(links: usize, channels: &[Channel]) -> Vec<[u32; Network::ALL.
     behind
 }
 
-/// The children of a node of which something is so, a bit each.
-fn children_that(config: &NodeConfig, is_so: impl Fn(ComponentId) -> bool) -> u64 {
+/// The children of a node of which something is so, a bit each; of the first 64: more are refused where bits count.
+pub(super) fn children_that(config: &NodeConfig, is_so: impl Fn(ComponentId) -> bool) -> u64 {
     let children = config.children.iter().take(64).enumerate();
     children.fold(0, |bits, (place, child)| bits | u64::from(is_so(*child)) << place)
 }

@@ -1,5 +1,6 @@
 //! What connects GPUs and host, and the channels between neighbours.
 
+use super::finish::children_that;
 use super::{Builder, Way};
 use crate::config::machine::Topology;
 use crate::machine::dealing::over_slices;
@@ -175,11 +176,7 @@ impl Builder<'_> {
             .filter_map(|&top| self.configs.get(top).map(|(config, _)| config.id))
             .collect();
         for (config, _) in self.configs.iter_mut().filter(|(config, _)| config.role == Role::Root) {
-            for (position, child) in config.children.iter().enumerate() {
-                if tops.contains(child) {
-                    config.peers |= 1 << position;
-                }
-            }
+            config.peers = children_that(config, |child| tops.contains(&child));
         }
     }
 

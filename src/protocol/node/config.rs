@@ -69,15 +69,15 @@ pub struct NodeConfig {
     /// Of a memory with a remote directory: the children on its own side of the network, which do not keep to the protocol of
     /// the others; a bit each.
     pub own_side: u64,
-    /// Of a home on the host: its children there. Of what a GPU stores past the protocol, or non-coherently and writes back, they
-    /// may keep nothing older; a bit each.
+    /// At a home on the host, its children on the host, a bit each: they are invalidated when a GPU stores past the protocol, or
+    /// writes back what it has stored non-coherently.
     pub snooped: u64,
     /// Of a home on the host: the children that keep to no directory, so that what they write back is a store; a bit each.
     pub outside: u64,
     /// A child hands on one by one the loads of what may not be kept, each of which waits for an answer of its own.
     pub answers_each: bool,
     /// Children whose writes are posted, as those of memories with a tag miss handler and, over PCIe, of all that no directory
-    /// tracks: that they were performed is told, so that nobody is quiet too early, and takes nothing of a link; a bit each.
+    /// tracks, a bit each. Their completion is told all the same, so that nothing counts as quiet too early, but takes no bandwidth.
     pub posted: u64,
     /// There are several launches, and stores of GPUs are non-coherent: it remembers which children have copies that lack some of
     /// them.

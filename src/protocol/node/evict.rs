@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::pending::{Eviction, Pending, Reason, Want};
+use super::pending::{Eviction, Pending, Probing, Reason, Want};
 use super::tagged::access_of;
 use super::{Node, Role};
 use crate::model::access::{Access, AccessKind};
@@ -68,7 +68,7 @@ impl Node {
         self.counters.recalls += 1;
         self.recalling.push(block);
         let range = self.range_of(block);
-        self.probe_children(eviction.awaiting, MessageKind::ProbeWrite, range, txn, None, out);
+        self.probe_children(eviction.awaiting, Probing::new(MessageKind::ProbeWrite, range, txn), out);
     }
 
     /// The children are empty: the block leaves, unless it stays, with its dirty bytes if it has any. The evictor is `I` as soon

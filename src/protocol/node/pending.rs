@@ -207,6 +207,24 @@ pub struct Pending {
     pub waits: bool,
 }
 
+/// What children are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Probing {
+    pub kind: MessageKind,
+    pub range: Range,
+    pub txn: (Option<TxnKey>, Option<TxnNumber>),
+    /// To whom an owner hands its block.
+    pub peer: Option<ComponentId>,
+    /// Clean bytes are wanted, too.
+    pub once: bool,
+}
+
+impl Probing {
+    pub fn new(kind: MessageKind, range: Range, txn: (Option<TxnKey>, Option<TxnNumber>)) -> Self {
+        Self { kind, range, txn, peer: None, once: false }
+    }
+}
+
 impl Pending {
     /// Begins anew for a block; what it had room for it keeps.
     pub fn renew(&mut self, block: Address, parent: Option<ComponentId>, since: Tick) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::pending::{BlockProbe, Pending, ProbeJob};
+use super::pending::{BlockProbe, Pending, ProbeJob, Probing};
 use super::{Node, Role};
 use crate::model::address::Address;
 use crate::model::bits::Bits;
@@ -92,7 +92,7 @@ impl Node {
         let kind = if recalls { MessageKind::ProbeWrite } else { MessageKind::ProbeRead };
         let txn = self.jobs.get(probe.job).and_then(|job| job.txn);
         let range = self.range_of(pending.block);
-        self.probe_children(targets, kind, range, (txn, probe.number), None, out);
+        self.probe_children(targets, Probing::new(kind, range, (txn, probe.number)), out);
     }
 
     /// Whether the table makes the block leave on this probe, so that the children must give it up first: `O` and a

@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use smallvec::SmallVec;
 
 use super::Node;
-use super::pending::{Pending, Service, Want, Who};
+use super::pending::{Pending, Probing, Service, Want, Who};
 use crate::model::address::Address;
 use crate::model::bits::ones_of;
 use crate::model::component::ComponentId;
@@ -22,6 +22,7 @@ use crate::model::selective::RemoteChange;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{About, Outbox};
 use crate::protocol::remote_directory::{Inserted, Look, RemoteDirectory, RemoteDirectoryConfig};
+use crate::protocol::store::bit;
 
 /// What becomes of a remote directory that is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -97,7 +98,7 @@ impl Node {
 
     /// Whether a child stands on this memory's side of the network, apart from the CPU's coherence.
     pub(super) fn is_own_side(&self, child: u16) -> bool {
-        self.remote.is_some() && self.config.own_side >> u32::from(child).min(63) & 1 == 1
+        self.remote.is_some() && self.config.own_side & bit(child) != 0
     }
 
     pub(super) fn all_children(&self) -> u64 {
@@ -163,7 +164,7 @@ impl Node {
         }
         let range = self.unit_range(block, service.unit);
         let key = Self::key_of(&service.want);
-        if self.config.own_side >> u32::from(child).min(63) & 1 == 0 {
+        if !self.is_own_side(child) {
             // A filter that claims to have a line may be wrong, and the GPU may have it.
             let is_trusted = self.config.has_fault(Fault::TrustFilter) && service.want.claimed;
             // Both may have what nobody writes.
@@ -171,7 +172,8 @@ impl Node {
                 service.want.action == Action::Load && out.permission(block) == Permission::ReadOnly;
             if !is_trusted && !may_both && !self.config.has_fault(Fault::SkipGpuProbe) {
                 service.awaiting |= self.config.own_side;
-                self.probe_children(self.config.own_side, MessageKind::ProbeWrite, range, key, None, out);
+                let probe = Probing::new(MessageKind::ProbeWrite, range, key);
+                self.probe_children(self.config.own_side, probe, out);
             }
             return;
         }
@@ -182,32 +184,13 @@ impl Node {
         let targets = self.all_children() & !self.config.own_side;
         service.look = Some(look);
         service.awaiting |= targets;
-        let kind = if service.want.action == Action::Load {
-            MessageKind::ProbeRead
+        // A load wants the bytes even if they are clean.
+        let (kind, once) = if service.want.action == Action::Load {
+            (MessageKind::ProbeRead, true)
         } else {
-            MessageKind::ProbeWrite
+            (MessageKind::ProbeWrite, false)
         };
-        self.ask_across(targets, kind, block, service, out);
-    }
-
-    /// Asks the CPU for a block that it may have, and for its bytes even if they are clean.
-    fn ask_across(
-        &mut self,
-        targets: u64,
-        kind: MessageKind,
-        block: Address,
-        service: &Service,
-        out: &mut Outbox,
-    ) {
-        let range = self.unit_range(block, service.unit);
-        for position in ones_of(targets) {
-            let Some(&to) = self.config.children.get(position as usize) else { continue };
-            let mut message = self.message(kind, to, range, out);
-            (message.txn, message.number) = Self::key_of(&service.want);
-            message.once = kind == MessageKind::ProbeRead;
-            self.counters.probes += 1;
-            self.send(message, out);
-        }
+        self.probe_children(targets, Probing { once, ..Probing::new(kind, range, key) }, out);
     }
 
     /// The CPU has answered about a block that it may have: with the bytes, or that it does not have them. Of a store only a false
@@ -318,7 +301,7 @@ impl Node {
         let Some(child) = self.config.child(message.from) else { return };
         let Some(remote) = self.remote.as_deref_mut() else { return };
         let Purge::Awaits(children) = &mut remote.purge else { return };
-        *children &= !crate::protocol::store::bit(child);
+        *children &= !bit(child);
         if *children != 0 {
             return;
         }

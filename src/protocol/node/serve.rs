@@ -1,14 +1,14 @@
 //! Serving the children: the directory's part of the table.
 
 use super::evict::Cause;
-use super::pending::{Pending, Service, Want, Who};
+use super::pending::{Pending, Probing, Service, Want, Who};
 use super::{Decision, Node, NodeConfig, Role};
 use crate::model::access::{Access, AccessKind, Bytes};
-use crate::model::address::{Address, Range};
+use crate::model::address::Address;
 use crate::model::bits::{Bits, ones_of};
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
-use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
+use crate::model::message::{Message, MessageKind};
 use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{About, Breach, Outbox};
@@ -208,7 +208,8 @@ impl Node {
         service.awaiting = targets;
         let peer = self.peer_for(pending.block, child, kind, targets, &service.want);
         let range = self.unit_range(pending.block, service.unit);
-        self.probe_children(targets, kind, range, Self::key_of(&service.want), peer, out);
+        let probe = Probing { peer, ..Probing::new(kind, range, Self::key_of(&service.want)) };
+        self.probe_children(targets, probe, out);
         if kind == MessageKind::ProbeWrite && self.config.has_fault(Fault::LeaveEarly) {
             self.forget_children(pending.block, service.unit, targets);
         }
@@ -241,20 +242,12 @@ impl Node {
     }
 
     /// Sends a probe to each child of `targets`.
-    pub(super) fn probe_children(
-        &mut self,
-        targets: u64,
-        kind: MessageKind,
-        range: Range,
-        txn: (Option<TxnKey>, Option<TxnNumber>),
-        peer: Option<ComponentId>,
-        out: &mut Outbox,
-    ) {
+    pub(super) fn probe_children(&mut self, targets: u64, probe: Probing, out: &mut Outbox) {
         for position in ones_of(targets) {
             let Some(&to) = self.config.children.get(position as usize) else { continue };
-            let mut message = self.message(kind, to, range, out);
-            (message.txn, message.number) = txn;
-            message.peer = peer;
+            let mut message = self.message(probe.kind, to, probe.range, out);
+            (message.txn, message.number) = probe.txn;
+            (message.peer, message.once) = (probe.peer, probe.once);
             self.counters.probes += 1;
             self.send(message, out);
         }

@@ -10,7 +10,6 @@ mod rename;
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
-use std::thread;
 
 use toml::Value;
 
@@ -176,16 +175,8 @@ impl Shrinker {
     }
 
     fn first_that_fails(&self, batch: &[(usize, Draft)], stop: &AtomicBool) -> Option<(usize, Draft)> {
-        let failed: Vec<bool> = thread::scope(|scope| {
-            // What is no scenario any more is no smaller one.
-            let runs: Vec<_> = batch
-                .iter()
-                .map(|(_, draft)| scope.spawn(move || self.fails(draft, stop).unwrap_or(false)))
-                .collect();
-            runs.into_iter()
-                .map(|run| run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        });
+        // What is no scenario any more is no smaller one.
+        let failed = threads::each(batch.iter(), |(_, draft)| self.fails(draft, stop).unwrap_or(false));
         batch.iter().zip(failed).find(|(_, failed)| *failed).map(|(candidate, _)| candidate.clone())
     }
 

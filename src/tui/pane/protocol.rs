@@ -2,6 +2,7 @@
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::protocol::{ProtocolView, beside_cells};
+use crate::debug::frame::text;
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::protocol::table::{Cell, Next, Step};
@@ -42,7 +43,7 @@ fn table(frame: &Frame, canvas: &mut Canvas, top: u16, view: &ProtocolView) -> u
     let actions: Vec<Action> = Action::ALL.into_iter().filter(used).collect();
     let width = (canvas.width().saturating_sub(4) / actions.len().max(1) as u16).clamp(8, 15);
     for (column, action) in actions.iter().enumerate() {
-        let heading = if width > 11 { heading(*action) } else { short(*action) };
+        let heading = if width > 11 { text::action(*action) } else { short(*action) };
         canvas.field(4 + column as u16 * width, top, width - 1, heading, Role::Dim);
     }
     let mut y = top + 1;
@@ -84,15 +85,6 @@ fn table(frame: &Frame, canvas: &mut Canvas, top: u16, view: &ProtocolView) -> u
         y = canvas.paragraph(label + 3, y, &says, Role::Text);
     }
     y
-}
-
-/// `read` and `write` are what the parent asks.
-fn heading(action: Action) -> &'static str {
-    match action {
-        Action::Read => "read probe",
-        Action::Write => "write probe",
-        other => other.name(),
-    }
 }
 
 fn short(action: Action) -> &'static str {
@@ -209,7 +201,7 @@ fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, view: &ProtocolView) {
     if let Some(last) = view.last {
         let to = if last.state == last.to { String::new() } else { format!(" > {}", last.to.letter()) };
         let path = frame.info.components.path(last.at);
-        let text = format!("▸ {path}: {} {}{to}", last.state.letter(), heading(last.action));
+        let text = format!("▸ {path}: {} {}{to}", last.state.letter(), text::action(last.action));
         let room = canvas.width().saturating_sub(x + 3);
         canvas.field(x + 3, y, room, &text, Role::Changed);
     }

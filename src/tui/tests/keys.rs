@@ -46,6 +46,11 @@ fn playing_is_paced_and_the_next_command_is_not() {
     let frame = Frame { run: RunState::Running { events_per_second: Some(4.0) }, ..Sample::frame() };
     app.show(Arc::new(frame));
     assert_eq!(press(&mut app, "space"), [Request::Interrupt]);
+    app.show(Arc::new(Sample::frame()));
+    press(&mut app, "space");
+    app.show(Arc::new(Sample::frame()));
+    let again = [Request::Speed(Some(8.0)), Request::Command("continue".into())];
+    assert_eq!(press(&mut app, "space"), again, "played twice, it is paced twice");
 }
 
 #[test]

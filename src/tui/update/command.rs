@@ -4,6 +4,7 @@ use crate::debug::frame::selection::Selection;
 use crate::debug::frame::session::Tone;
 use crate::debug::frame::wish::Pane;
 use crate::debug::proto::Request;
+use crate::debug::settings::{FASTEST, SLOWEST};
 use crate::diagnostic::nearest;
 use crate::model::component::ComponentKind;
 
@@ -76,13 +77,15 @@ impl App {
 
     /// Runs slowly enough to watch.
     fn play(&mut self) {
+        // The speed of an earlier run is not taken back before this one has its own.
+        self.paced = false;
         self.command(words::CONTINUE);
         self.paced = true;
         self.requests.insert(0, Request::Speed(Some(self.speed)));
     }
 
     fn change_speed(&mut self, factor: f64) {
-        self.speed = (self.speed * factor).clamp(0.25, 1_048_576.0);
+        self.speed = (self.speed * factor).clamp(SLOWEST, FASTEST);
         if self.paced {
             self.requests.push(Request::Speed(Some(self.speed)));
         }

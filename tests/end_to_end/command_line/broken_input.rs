@@ -151,10 +151,13 @@ fn mistakes_inside_a_scenario_are_pointed_at() {
     let mistakes = [
         "[explore]\naccesses = [\"load 0x1000 3000\"]\n",
         "[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x300000000, len = 4 }\n",
+        "[[input]]\nevent = 18446744073709551615\nset = \"gpu.l2.ways=1\"\n",
         "[[input]]\nevent = 3\naccess = \"gpu0.cu0 laod 0x1000 4\"\n",
         "[[input]]\nevent = 3\naccess = \"gpu0.cu0 load 0x300000000 4\"\n",
         "[[input]]\nevent = 3\nset = \"gpu.l2.sizze=3\"\n",
         "[[input]]\nevent = 3\nset = \"gpu.l2.ways=1\"\nhold = \"3\"\n",
+        "[set]\ngpu.cu.count = 65\n",
+        "[set]\ngpu.memory = { home = \"own\", size = \"12 KiB\" }\ngpu.paging.page = \"2 MiB\"\n",
         "[[break]]\non = \"message kind read\"\n",
         "[[break]]\non = \"transition\"\ncommands = [\"info directory\", \"# fine\", \"steep 3\"]\n",
     ];
