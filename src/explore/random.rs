@@ -7,13 +7,13 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::coverage;
-use super::hash::wide;
 use super::outcome::Outcome;
 use super::search::{Bound, Counts};
 use super::shorten::Walk;
 use super::system::System;
 use super::tables::Shared;
 use super::worker::{Broken, Move, Worker};
+use crate::model::random::{Random, seed_of};
 use crate::model::threads::attend;
 
 /// Steps of a walk, before it is brought to an end: enough that the small caches are full, few enough to be read.
@@ -31,45 +31,28 @@ pub struct Limits {
     pub threads: usize,
 }
 
-/// A generator of its own for each walk (`xorshift64*`).
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: u64, walk: u64) -> Self {
-        Self(wide(&(seed, walk)) as u64 | 1)
+/// One of the moves that can be made, three times of four a delivery if there is one. What a move does is found out only when
+/// it is drawn, which is most of the work.
+fn pick(random: &mut Random, worker: &mut Worker<'_>, state: &[u32], only_deliveries: bool) -> Option<Move> {
+    let deliveries = worker.list(state);
+    let (mut first, mut rest) = (0..deliveries, deliveries..worker.moves.len());
+    if only_deliveries {
+        rest = 0..0;
+    } else if random.below(4) == 0 {
+        first = 0..worker.moves.len();
+        rest = 0..0;
     }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let number = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32;
-        (number as usize * bound) >> 32
-    }
-
-    /// One of the moves that can be made, three times of four a delivery if there is one. What a move does is found out only when
-    /// it is drawn, which is most of the work.
-    fn pick(&mut self, worker: &mut Worker<'_>, state: &[u32], only_deliveries: bool) -> Option<Move> {
-        let deliveries = worker.list(state);
-        let (mut first, mut rest) = (0..deliveries, deliveries..worker.moves.len());
-        if only_deliveries {
-            rest = 0..0;
-        } else if self.below(4) == 0 {
-            first = 0..worker.moves.len();
-            rest = 0..0;
-        }
-        for part in [first, rest] {
-            for place in part.clone() {
-                let drawn = place + self.below(part.end - place);
-                worker.moves.swap(place, drawn);
-                let one = worker.moves[place];
-                if worker.can(state, one) {
-                    return Some(one);
-                }
+    for part in [first, rest] {
+        for place in part.clone() {
+            let drawn = place + random.below((part.end - place) as u64) as usize;
+            worker.moves.swap(place, drawn);
+            let one = worker.moves[place];
+            if worker.can(state, one) {
+                return Some(one);
             }
         }
-        None
     }
+    None
 }
 
 /// What the threads share.
@@ -170,12 +153,12 @@ impl Run<'_> {
 
     /// The steps of one walk, and itself if it went wrong.
     fn one(&self, worker: &mut Worker<'_>, number: u64, steps: u64) -> (u64, Option<Walk>) {
-        let mut dice = Dice::new(self.limits.seed, number);
+        let mut random = Random::new(seed_of(self.limits.seed, number));
         let (mut state, mut hash) = worker.initial();
         let mut moves = Vec::new();
         for step in 0..steps + END {
             let is_ending = step >= steps;
-            let Some(one) = dice.pick(worker, &state, is_ending) else {
+            let Some(one) = pick(&mut random, worker, &state, is_ending) else {
                 let quiet = worker.is_quiet(&state);
                 let broken = if quiet { worker.check_quiet(&state) } else { Some(worker.deadlock(&state)) };
                 return (step, broken.map(|broken| Walk { moves, broken }));

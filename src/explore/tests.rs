@@ -470,15 +470,15 @@ fn walks_end_without_memory() {
 #[test]
 fn a_walk_is_shown_without_what_it_does_not_need_to_go_wrong() {
     let limits = super::random::Limits { steps: 100_000, seed: 3, memory: 1 << 28, threads: 1 };
-    for (fault, rule, most) in [
-        (Fault::NoGrantAck, "directory", 12),
-        (Fault::SkipInvalidation, "directory", 12),
-        (Fault::KeepMaskOnRead, "lost-store", 60),
+    for (fault, rules, most) in [
+        (Fault::NoGrantAck, &["directory", "stale-read"][..], 20),
+        (Fault::SkipInvalidation, &["directory", "stale-read"], 20),
+        (Fault::KeepMaskOnRead, &["lost-store", "stale-read"], 60),
     ] {
         let (_, system) = shape("large", &[], &[], &[fault]);
         let found = super::random::walk(&system, limits, |_| true).violations;
         let [violation] = found.as_slice() else { panic!("{fault}: {found:?}") };
-        assert_eq!(violation.rule, rule, "{fault}: {}", violation.text);
+        assert!(rules.contains(&violation.rule), "{fault}: {}", violation.text);
         assert!(violation.choices.len() <= most, "{fault}: {} choices", violation.choices.len());
         let (mut machine, _) = shape("large", &[], &[], &[fault]);
         machine.plan(planned(&violation.choices, &machine));

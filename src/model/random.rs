@@ -14,6 +14,12 @@ pub fn mix(word: u64) -> u64 {
     word ^ (word >> 31)
 }
 
+/// A seed for each of many runs with one seed, so that neighbouring ones have nothing in common.
+#[must_use]
+pub fn seed_of(seed: u64, number: u64) -> u64 {
+    mix(seed ^ number.wrapping_mul(STEP))
+}
+
 /// A `SplitMix64` generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Random {

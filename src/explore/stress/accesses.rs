@@ -7,18 +7,8 @@ use crate::model::address::Address;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
 use crate::model::operation::Fence;
+use crate::model::random::Random;
 use crate::protocol::node::Role;
-
-/// A small generator: the same everywhere.
-#[derive(Debug)]
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound.max(1)
-    }
-}
 
 /// Where accesses go, and from where they come.
 #[derive(Debug)]
@@ -65,7 +55,7 @@ impl Ground {
 
     /// Streams of so many accesses in all.
     pub fn streams(&self, accesses: u64, seed: u64) -> Vec<Stream> {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let count = (self.agents.len() * STREAMS).max(1);
         let share =
             |index: usize| accesses / count as u64 + u64::from((index as u64) < accesses % count as u64);

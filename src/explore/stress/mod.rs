@@ -16,7 +16,7 @@ pub use shrink::{Small, shrink};
 
 use crate::machine::{Blueprint, Machine, StepOutcome};
 use crate::model::inspect::Inspect;
-use crate::model::random;
+use crate::model::random::seed_of;
 use crate::model::record::Records;
 use crate::workload::Workload;
 use accesses::Ground;
@@ -188,11 +188,6 @@ fn ending(machine: &Machine, outcome: StepOutcome) -> Option<Option<(String, Str
         StepOutcome::Stuck => found("stuck", "nothing can move".into()),
         StepOutcome::Limit(cycle) => found("limit", format!("it still goes on at cycle {cycle}")),
     }
-}
-
-/// A seed for each round, so that neighbouring ones have nothing in common.
-fn seed_of(seed: u64, round: u64) -> u64 {
-    random::mix(seed ^ round.wrapping_mul(random::STEP))
 }
 
 #[cfg(test)]

@@ -4,11 +4,12 @@
 
 use std::collections::BTreeSet;
 
+use super::Plan;
 use super::accesses::Ground;
 use super::program::{Deed, Stream, task_name};
-use super::{Plan, seed_of};
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
+use crate::model::random::seed_of;
 
 /// Instructions that all runs of shrinking may have together, of one failure.
 const WORK: usize = 2_000_000;
