@@ -109,7 +109,7 @@ impl Sampler {
     ) -> Result<Self, Trouble> {
         let series = Series::new(machine, every, wanted).map_err(|missing| match missing {
             Missing::Anywhere(pattern) => Diagnostic::new(format!("no column is called {pattern}"))
-                .expected("a name of a statistic that `umscope run --stats` shows, such as gpu0.l2.0.misses, with * for any part of it; a cycle stands in every row"),
+                .expected("a name of a statistic that `umscope run --stats` shows, such as gpu0.l2.0.misses, with * for any part of it; cycle and event stand in every row"),
             Missing::OfInterval(pattern) => {
                 Diagnostic::new(format!("{pattern} is of all the time so far, and --interval leaves it out"))
                     .expected("counts, such as *.hits and *.misses, or no --interval")

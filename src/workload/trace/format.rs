@@ -52,7 +52,9 @@ impl Format {
                 "Accel-Sim SASS traces, versions 3 to 6, without bulk copies of the tensor memory accelerator: a kernelslist.g, its folder, or a .traceg"
             }
             Self::Nvbit => "The text of NVBit's mem_trace: lines with MEMTRACE:",
-            Self::Snoopie => "Snoopie's log of accesses between GPUs: a snoopie_log_PID.csv, or its folder",
+            Self::Snoopie => {
+                "Snoopie's log of accesses between GPUs: a snoopie_log_PID.csv, or its folder; rows that follow each other with different addresses are lanes of one instruction"
+            }
             Self::Parsec => {
                 "A file for each core, NAME_CORE.data: lines such as `0 0x7fe891b0`, or their folder; each is of 4 bytes, at a multiple of 4"
             }

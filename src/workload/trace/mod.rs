@@ -99,6 +99,12 @@ pub fn unknown(path: &Path) -> Box<Diagnostic> {
         let message = "these are raw traces of Accel-Sim: there is a kernelslist, and no kernelslist.g";
         return Box::new(about(&path.display().to_string(), message).expected(expected));
     }
+    let packed = ["xz", "zst"].map(|ending| path.join(format!("{}.{ending}", accelsim::LIST)));
+    if let Some(list) = packed.iter().find(|list| list.is_file()) {
+        let message = "a list of kernels is read as plain text only";
+        let expected = format!("{}, unpacked", accelsim::LIST);
+        return Box::new(about(&list.display().to_string(), message).expected(expected));
+    }
     if path.is_dir() {
         return Box::new(of_folder(path, usual));
     }

@@ -181,6 +181,23 @@ fn a_check_tells_which_cores_there_are_and_what_the_host_copies() {
 }
 
 #[test]
+fn a_folder_without_a_list_that_can_be_read_says_what_its_list_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    for (list, told) in [
+        (
+            "kernelslist.g.xz",
+            "kernelslist.g.xz: a list of kernels is read as plain text only\n expected kernelslist.g, unpacked",
+        ),
+        ("kernelslist", "there is a kernelslist, and no kernelslist.g\n expected kernelslist.g, which"),
+    ] {
+        std::fs::write(folder.path().join(list), "kernel-1.traceg\n").unwrap();
+        let outcome = call(&["run", folder.path().to_str().unwrap(), "--machine", "tiny/umh-1gpu"]);
+        assert!(outcome.code == Some(2) && outcome.stderr.contains(told), "{outcome:?}");
+        std::fs::remove_file(folder.path().join(list)).unwrap();
+    }
+}
+
+#[test]
 fn two_runs_of_traces_are_compared_on_one_machine_or_on_one_each() {
     let one = ["diff", TRACE, TRACE, "--machine", "tiny/umh-1gpu"];
     let same = call(&one);
