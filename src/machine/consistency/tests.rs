@@ -94,21 +94,22 @@ fn an_l1_that_hardware_keeps_coherent_reads_what_was_performed_last() {
 
 #[test]
 fn stores_of_parts_of_what_was_stored_are_told_apart() {
-    let store = |range: Range, value: u8| Access {
+    let store = |range: Range, first: u8| Access {
         kind: AccessKind::NStore,
         range,
-        bytes: std::iter::repeat_n(value, range.len as usize).collect(),
+        bytes: (0..range.len as u8).map(|byte| first + byte).collect(),
         mask: None,
     };
     let mut known = Consistency::new(false);
-    known.set_initial(Address(0), &[9; 4]);
+    known.set_initial(Address(0), &[99; 4]);
+    // Bytes 1 to 16, and 106 to 109 over those at 6 to 9.
     assert!(make(&mut known, A, &store(Range::new(Address(0), 16), 1), &[], (1, 2)));
-    assert!(make(&mut known, A, &store(Range::new(Address(6), 4), 2), &[], (3, 4)));
+    assert!(make(&mut known, A, &store(Range::new(Address(6), 4), 106), &[], (3, 4)));
     known.release(A, 4, 5);
     known.acquire(B, 6);
-    let load =
-        Access { kind: AccessKind::Load, range: Range::new(Address(2), 10), bytes: Bytes::new(), mask: None };
-    let new = [1, 1, 1, 1, 2, 2, 2, 2, 1, 1];
+    let range = Range::new(Address(2), 10);
+    let load = Access { kind: AccessKind::Load, range, bytes: Bytes::new(), mask: None };
+    let new = [3, 4, 5, 6, 106, 107, 108, 109, 11, 12];
     assert!(make(&mut known, B, &load, &new, (7, 8)));
     for place in 0..10 {
         let mut old = new;
@@ -117,13 +118,11 @@ fn stores_of_parts_of_what_was_stored_are_told_apart() {
     }
     // What lies beside it is zero, and what was there at first is gone.
     let beside = |start| Access { range: Range::new(Address(start), 4), ..load.clone() };
-    assert!(make(&mut known, B, &beside(14), &[1, 1, 0, 0], (7, 8)));
-    assert!(!make(&mut known, B, &beside(14), &[1, 1, 0, 3], (7, 8)));
-    assert!(!make(&mut known, B, &beside(0), &[9, 1, 1, 1], (7, 8)));
-    assert_eq!(
-        known.lost(|_, left| left.contains(&1)).collect::<Vec<_>>(),
-        (6..10).map(Address).collect::<Vec<_>>()
-    );
+    assert!(make(&mut known, B, &beside(14), &[15, 16, 0, 0], (7, 8)));
+    assert!(!make(&mut known, B, &beside(14), &[15, 16, 0, 3], (7, 8)));
+    assert!(!make(&mut known, B, &beside(0), &[99, 2, 3, 4], (7, 8)));
+    let lost = known.lost(|address, left| left.contains(&(address.0 as u8 + 1)));
+    assert_eq!(lost.collect::<Vec<_>>(), (6..10).map(Address).collect::<Vec<_>>());
 }
 
 #[test]
