@@ -140,7 +140,7 @@ impl Scenario {
     pub fn blueprint(&self, options: &Options) -> Result<Blueprint> {
         let mut blueprint = self.foundation(options)?;
         // A machine without work tells which components there are.
-        let probe = Machine::build(&blueprint).map_err(|error| self.placed(error))?;
+        let probe = Machine::build(&blueprint).map_err(|error| self.placed(error, options))?;
         let document = &self.document;
         let memory = blueprint.spec.host.memory;
         let wavefront = blueprint.spec.gpu.as_ref().and_then(|gpu| gpu.cu.wavefront_size);
@@ -161,10 +161,13 @@ impl Scenario {
         Ok(blueprint)
     }
 
-    /// A complaint of the machine itself, which knows no files, gets the place of the key that it begins with, if that is here.
-    fn placed(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    /// A complaint of the machine itself, which knows no files, gets the place of the key that it begins with, if that is here and
+    /// was not set otherwise.
+    fn placed(&self, mut error: Box<Diagnostic>, options: &Options) -> Box<Diagnostic> {
         let key = error.message.split_once(": ").map(|(key, _)| key);
-        if let Some(key) = key.filter(|key| error.source.is_none() && key.contains('.')) {
+        let is_set = |key: &str| options.set.iter().any(|set| key_of(set) == key);
+        let is_here = |key: &&str| error.source.is_none() && key.contains('.') && !is_set(key);
+        if let Some(key) = key.filter(is_here) {
             let place = self.document.complain_about(key, "");
             if place.span.is_some() {
                 (error.source, error.span) = (place.source, place.span);
@@ -202,7 +205,7 @@ impl Scenario {
     /// As [`Self::blueprint`], and if a query names what the machine does not have.
     pub fn prepare(&self, options: &Options) -> Result<Prepared> {
         let blueprint = self.blueprint(options)?;
-        let mut machine = Machine::build(&blueprint).map_err(|error| self.placed(error))?;
+        let mut machine = Machine::build(&blueprint).map_err(|error| self.placed(error, options))?;
         if self.file.bug.is_some() {
             machine.hide_faults();
         }

@@ -155,25 +155,6 @@ fn what_an_owner_gives_is_passed_on_unless_others_have_given_newer_bytes() {
 }
 
 #[test]
-fn a_core_that_loads_what_nobody_writes_asks_no_gpu() {
-    let probes = |read_only: bool| {
-        let machine = if read_only { "tiny/selective-readonly" } else { "tiny/selective" };
-        let changes: &[&str] = if read_only { &["gpu.read_only.pages=all"] } else { &[] };
-        let mut work = vec![
-            program("gpu0.cu0", AccessKind::Load, &[0x2000]),
-            program("host.cpu0", AccessKind::Load, &[0x2000]),
-        ];
-        work[1].delay = 50_000;
-        let mut machine = performing(machine, changes, work);
-        let records = run(&mut machine);
-        let is_probe = |record: &&Record| matches!(&record.what, What::Message(sent) if sent.kind == MessageKind::ProbeWrite);
-        records.iter().filter(is_probe).count()
-    };
-    assert_eq!(probes(true), 0);
-    assert!(probes(false) > 0);
-}
-
-#[test]
 fn of_a_line_that_was_never_fetched_only_what_was_stored_is_written_back() {
     let lines = (0..24).map(|line| 0x1000 + 0x40 * line).collect();
     let mut machine = working("tiny/numa-2socket", &[], &[("gpu0.cu0", AccessKind::NStore, lines)]);

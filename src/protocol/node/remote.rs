@@ -167,10 +167,8 @@ impl Node {
         if !self.is_own_side(child) {
             // A filter that claims to have a line may be wrong, and the GPU may have it.
             let is_trusted = self.config.has_fault(Fault::TrustFilter) && service.want.claimed;
-            // Both may have what nobody writes.
-            let may_both =
-                service.want.action == Action::Load && out.permission(block) == Permission::ReadOnly;
-            if !is_trusted && !may_both && !self.config.has_fault(Fault::SkipGpuProbe) {
+            // Of a page that nobody may write, too: the L2 may have stored to it before a launch made it read-only again.
+            if !is_trusted && !self.config.has_fault(Fault::SkipGpuProbe) {
                 service.awaiting |= self.config.own_side;
                 let probe = Probing::new(MessageKind::ProbeWrite, range, key);
                 self.probe_children(self.config.own_side, probe, out);

@@ -87,3 +87,18 @@ fn a_machine_that_is_changed_under_way_still_flushes_before_launches() {
          [[expect]]\nthat = ['statistic launches.flush_bytes > 1000', 'statistic launches.flush_cycles > 100']\n");
     assert!(report.passed, "{:?}", report.failures);
 }
+
+#[test]
+fn a_page_that_a_launch_makes_read_only_again_may_have_dirty_lines() {
+    let kernel = "name = 'vector-add'\nwith = { size = 16, workgroup = 4, wavefront = 4, launch = ";
+    let (one, two) = ("100, a = 0x0, b = 0x100, c = 0x2000 }", "20000, a = 0x4000, b = 0x4100, c = 0x6000 }");
+    let report = run(&format!(
+        "machine = 'tiny/selective-readonly'\n\
+         [set]\ngpu.read_only.pages = 'all'\ngpu.read_only.marks = 'launch'\n\
+         [[kernel]]\nid = 'one'\n{kernel}{one}\n[[kernel]]\nid = 'two'\nafter = 'one'\n{kernel}{two}\n\
+         [[program]]\nid = 'look'\nafter = 'one'\ndelay = 24000\nby = 'host.cpu0'\ndo = ['load 0x2000 4']\n\
+         [[expect]]\ncount = 'transition at gpu0.l2.0 to D block 0x2000'\nat-least = 1\n\
+         [[expect]]\ncount = 'page-permission permission read-only block 0x2000'\nis = 1\n"
+    ));
+    assert!(report.passed, "{:?}", report.failures);
+}

@@ -129,7 +129,9 @@ impl<'a> Lines<'a> {
                 self.buffer.truncate(64);
                 return Err(self.wrong(0..1, "the line is too long", &format!("at most {LINE_LIMIT} B")));
             }
-            if self.number == 1 && self.buffer.starts_with("\u{feff}".as_bytes()) {
+            if self.number == 1
+                && self.buffer.starts_with(BYTE_ORDER_MARK.encode_utf8(&mut [0; 4]).as_bytes())
+            {
                 self.buffer.drain(..BYTE_ORDER_MARK.len_utf8());
             }
             if let Err(error) = std::str::from_utf8(&self.buffer) {
