@@ -137,7 +137,7 @@ pub struct Explore {
 }
 
 fn size(text: &str) -> Result<Size, String> {
-    Size::parse(text).ok_or_else(|| format!("expected {}", Size::EXPECTED))
+    Size::parse(text).map_err(|why| format!("expected {}", Size::expected(why)))
 }
 
 /// Events to hold back: more are more runs than anyone can wait for.

@@ -16,11 +16,13 @@ use super::suite::{self, Found};
 use super::work::{self, Work};
 use crate::debug::diagnosis::Diagnosis;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::machine::Machine;
+use crate::model::record::Record;
 use crate::model::text::digits;
 use crate::report;
 use crate::report::json::failures;
 use crate::report::junit::{self, Case};
-use crate::scenario::{self, Failure, Report};
+use crate::scenario::{self, Failure, Report, Runner};
 
 /// Run scenarios and check their expectations
 ///
@@ -34,7 +36,7 @@ Examples:
   umscope test scenarios/ --format junit > results.xml
 
 JSON: passed, failed, scenarios[{name, path, passed, ended (as of `umscope run`), expectations, cycles, events, digest, \
-left_out (the first of what speaks of states that --protocol does not have), failures[{message, cycle, event, line, expectation}], diagnosis, blame (as of `umscope run`)}]; null for what a scenario that cannot be read does not have; \
+left_out (the first of what speaks of states that --protocol does not have), unsaid[] (the lines of [[say]] whose moment never came), failures[{message, cycle, event, line, expectation}], diagnosis, blame (as of `umscope run`)}]; null for what a scenario that cannot be read does not have; \
 its failure has column, expected and suggestion too.
 
 Exit status: 0 all held; 1 an expectation or a check failed, or a scenario ended otherwise than it says; \
@@ -77,8 +79,16 @@ struct Tested {
     /// Why it could not go on, where it was meant to.
     diagnosis: Option<Diagnosis>,
     blame: Option<Vec<String>>,
+    notes: Notes,
+}
+
+/// What whoever wrote a scenario should know, though it may have passed.
+#[derive(Debug, Default)]
+struct Notes {
     /// Why something of it was left out, under a protocol without its states.
     left_out: Option<Box<Diagnostic>>,
+    /// The lines of what it never said.
+    unsaid: Vec<usize>,
 }
 
 impl Test {
@@ -93,9 +103,9 @@ impl Test {
             Format::Json => output.json(&document(&tested))?,
             Format::Junit => output.put(&junit::suite(&cases(&tested)))?,
         }
-        for one in tested.iter().filter(|one| one.left_out.is_some()) {
+        for one in tested.iter().filter(|one| one.notes.left_out.is_some()) {
             say(format_args!("{}:", one.path));
-            work::tell_left_out(one.left_out.as_deref());
+            work::tell_left_out(one.notes.left_out.as_deref());
         }
         for error in tested.iter().filter_map(|tested| tested.result.as_ref().err()) {
             complain(error);
@@ -125,7 +135,7 @@ fn absent(path: &str, trouble: Box<Diagnostic>) -> Tested {
         result: Err(trouble),
         diagnosis: None,
         blame: None,
-        left_out: None,
+        notes: Notes::default(),
     }
 }
 
@@ -135,10 +145,10 @@ type Why = (Option<Diagnosis>, Option<Vec<String>>);
 /// Runs one scenario; `None` if an interrupt came before that.
 fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Option<Tested> {
     let start = Instant::now();
-    let mut left_out = None;
+    let mut notes = Notes::default();
     let (name, result) = match Work::load(path, None, changes, interrupt) {
         Err(_) if interrupt.is_raised() => return None,
-        Ok(work) => (work.scenario.title().to_owned(), run(&work, &mut left_out, interrupt)),
+        Ok(work) => (work.scenario.title().to_owned(), run(&work, &mut notes, interrupt)),
         Err(error) => (path.to_owned(), Err(error)),
     };
     let seconds = start.elapsed().as_secs_f64();
@@ -146,20 +156,34 @@ fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Option<Tested> {
         Ok((report, why)) => (Ok(report), why),
         Err(error) => (Err(error), (None, None)),
     };
-    Some(Tested { path: path.to_owned(), name, seconds, result, diagnosis, blame, left_out })
+    Some(Tested { path: path.to_owned(), name, seconds, result, diagnosis, blame, notes })
 }
 
-fn run(work: &Work, left_out: &mut Option<Box<Diagnostic>>, interrupt: &Interrupt) -> Result<(Report, Why)> {
+fn run(work: &Work, notes: &mut Notes, interrupt: &Interrupt) -> Result<(Report, Why)> {
     let prepared = work.prepare()?;
-    left_out.clone_from(&prepared.left_out);
+    notes.left_out.clone_from(&prepared.left_out);
     let (begun, workload) = (prepared.machine.clone(), prepared.blueprint.workload.clone());
-    let mut runner = prepared.runner();
-    let report = match runner.finish(|_| interrupt.control()) {
+    let narrator = prepared.narrator.clone();
+    let mut told = narrator.begin();
+    let waits = !narrator.unsaid(&told).is_empty();
+    let listens = waits || prepared.blueprint.checks;
+    let mut runner = Runner::new(prepared.machine, prepared.checker, listens);
+    let hear = |machine: &Machine, records: &[Record]| {
+        narrator.observe(&mut told, machine, records);
+        ControlFlow::Continue(())
+    };
+    let ended = if waits {
+        runner.finish_seen(hear, |_| interrupt.control())
+    } else {
+        runner.finish(|_| interrupt.control())
+    };
+    let report = match ended {
         Some(ended) => runner.report(ended),
         None => runner.so_far(scenario::Ended::Interrupted),
     };
     work::trusted(&workload)?;
     if report.passed {
+        notes.unsaid = narrator.unsaid(&told);
         return Ok((report, (None, None)));
     }
     let diagnosis = diagnosis::of(&report, runner.machine(), &begun);
@@ -191,6 +215,17 @@ impl Tested {
         self.blame.iter().flatten().cloned().chain(diagnosis)
     }
 
+    fn note(&self) -> Option<String> {
+        let left_out = self.notes.left_out.as_ref().map(|why| format!("{}: {why}", work::LEFT_OUT));
+        let lines: Vec<String> = left_out.into_iter().chain(self.unsaid()).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// What it never said, a line each.
+    fn unsaid(&self) -> impl Iterator<Item = String> {
+        self.notes.unsaid.iter().map(|line| format!("line {line}: the moment of this [[say]] never came"))
+    }
+
     fn is_cut(&self) -> bool {
         self.result.as_ref().is_ok_and(|report| report.ended == scenario::Ended::Interrupted)
     }
@@ -203,7 +238,7 @@ impl Tested {
             failures: self.result.iter().flat_map(|report| &report.failures).map(sentence).collect(),
             reasons: self.reasons().collect(),
             error: self.result.as_ref().err().map(ToString::to_string),
-            note: self.left_out.as_ref().map(|why| format!("{}: {why}", work::LEFT_OUT)),
+            note: self.note(),
             is_cut: self.is_cut(),
         }
     }
@@ -232,7 +267,8 @@ impl Tested {
             "cycles": report.map(|report| report.cycles),
             "events": report.map(|report| report.events),
             "digest": report.map(|report| digits(report.digest)),
-            "left_out": self.left_out.as_ref().map(|why| why.message.as_str()),
+            "left_out": self.notes.left_out.as_ref().map(|why| why.message.as_str()),
+            "unsaid": self.notes.unsaid,
             "failures": failed,
             "diagnosis": self.diagnosis.as_ref().map(report::diagnosis::json),
             "blame": self.blame,
@@ -262,6 +298,7 @@ fn text(tested: &[Tested]) -> String {
         lines.extend(one.reasons().map(|line| format!("       {line}")));
         let idle = one.result.iter().flat_map(|report| &report.idle_faults);
         lines.extend(idle.map(|fault| format!("       note: {}", report::summary::idle(*fault))));
+        lines.extend(one.unsaid().map(|line| format!("       note: {line}")));
     }
     let (passed, failed) = count(tested);
     lines.push(format!("\n{passed} passed, {failed} failed\n"));

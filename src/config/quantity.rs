@@ -19,8 +19,7 @@ macro_rules! in_files {
                         f.write_str($name::EXPECTED)
                     }
                     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$name, E> {
-                        let units = $name::UNITS.join(", ");
-                        $name::parse(text).ok_or_else(|| unexpected(text, &format!("{} ({units})", $name::EXPECTED)))
+                        $name::parse(text).map_err(|why| unexpected(text, &$name::expected(why)))
                     }
                 }
                 deserializer.deserialize_str(Visitor)
@@ -35,7 +34,7 @@ macro_rules! in_files {
                 json_schema!({
                     "type": "string",
                     "description": format!("{}; units: {}", $name::EXPECTED, $name::UNITS.join(", ")),
-                    "pattern": format!(r"^\s*[0-9][0-9_]*(\.[0-9_]{{1,9}})?\s*({})\s*$", $name::UNITS.join("|")),
+                    "pattern": format!(r"^\s*[0-9][0-9_]*(\.[0-9]{{1,9}})?\s*({})\s*$", $name::UNITS.join("|")),
                 })
             }
         }

@@ -39,7 +39,8 @@ fn explain(message: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
     if what.ends_with(" as i128") || what.ends_with(" as u128") || TOO_LARGE.contains(&what) {
         let number = source.text.get(span.clone()).unwrap_or("this number");
         let size = if number.starts_with('-') { "small" } else { "large" };
-        return Diagnostic::new(format!("{} is too {size}", number.trim())).expected(WIDEST);
+        let widest = if what == SIGNED { WIDEST_SIGNED } else { WIDEST };
+        return Diagnostic::new(format!("{} is too {size}", number.trim())).expected(widest);
     }
     if what == "invalid boolean" {
         return Diagnostic::new("string values must be quoted").expected("true, false, or a text in quotes");
@@ -147,8 +148,11 @@ const MACHINE: [&str; 3] = ["gpu", "host", "network"];
 const SAME: [[&str; 2]; 1] = [["len", "width"]];
 
 /// What the TOML reader says of a number that no kind of number has room for.
-const TOO_LARGE: [&str; 3] =
-    ["integer number overflowed", "u64 value was too large", "i64 value was too large"];
+const TOO_LARGE: [&str; 3] = ["integer number overflowed", SIGNED, "i64 value was too large"];
+
+/// The same where a text is read before it is known what it is.
+const SIGNED: &str = "u64 value was too large";
+const WIDEST_SIGNED: &str = "a whole number of at most 63 bits: up to 9223372036854775807";
 
 /// Where it is not known which kind of number was wanted.
 const WIDEST: &str = "a whole number of at most 64 bits: up to 18446744073709551615";

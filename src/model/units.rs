@@ -2,25 +2,48 @@
 
 use std::fmt;
 
-/// A number with up to nine decimals and its unit, as written.
-fn split(text: &str) -> Option<(u128, &str)> {
-    let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
-    let digits = text[..end].replace('_', "");
-    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-    if whole.is_empty() || fraction.len() > 9 || whole.len() > 20 || fraction.contains('.') {
-        return None;
-    }
-    let nanos = format!("{fraction:0<9}").parse::<u128>().ok()?;
-    Some((whole.parse::<u128>().ok()? * 1_000_000_000 + nanos, text[end..].trim()))
+/// Why a text is no quantity of the kind that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misread {
+    /// It is no number with one of the units behind it.
+    Form,
+    /// It is no whole number of the smallest unit, or has more than nine decimals.
+    Fine,
+    /// It has more than 64 bits, counted in the smallest unit.
+    Large,
 }
 
-/// `text` in the smallest of `units` (name, how many of the smallest it is), if it is a whole number of those.
-fn parse(text: &str, units: &[(&str, u128)]) -> Option<u64> {
-    let (value, unit) = split(text)?;
-    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
-    let scaled = value.checked_mul(*factor)?;
-    (scaled % 1_000_000_000 == 0).then(|| u64::try_from(scaled / 1_000_000_000).ok())?
+/// Decimals at most.
+const DECIMALS: usize = 9;
+const BILLION: u128 = 1_000_000_000;
+
+/// A number as written (its whole part, its decimals) and its unit.
+fn split(text: &str) -> Option<(String, &str, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '_')).unwrap_or(text.len());
+    let (whole, rest) = text.split_at(end);
+    let (decimals, unit) = match rest.strip_prefix('.') {
+        Some(rest) => rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())),
+        None => ("0", rest),
+    };
+    let is_number = whole.starts_with(|c: char| c.is_ascii_digit()) && !decimals.is_empty();
+    is_number.then(|| (whole.replace('_', ""), decimals, unit.trim()))
+}
+
+/// `text` in the smallest of `units` (name, how many of the smallest it is).
+fn parse(text: &str, units: &[(&str, u128)]) -> Result<u64, Misread> {
+    let (whole, decimals, unit) = split(text).ok_or(Misread::Form)?;
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit).ok_or(Misread::Form)?;
+    if decimals.len() > DECIMALS {
+        return Err(Misread::Fine);
+    }
+    let billionths = format!("{decimals:0<DECIMALS$}").parse::<u128>().map_err(|_| Misread::Form)?;
+    let whole = whole.parse::<u128>().ok().and_then(|whole| whole.checked_mul(BILLION));
+    let scaled = whole.and_then(|whole| (whole + billionths).checked_mul(*factor)).ok_or(Misread::Large)?;
+    if !scaled.is_multiple_of(BILLION) {
+        return Err(Misread::Fine);
+    }
+    u64::try_from(scaled / BILLION).map_err(|_| Misread::Large)
 }
 
 macro_rules! quantity {
@@ -37,9 +60,22 @@ macro_rules! quantity {
             pub const UNITS: &'static [&'static str] = &[$($unit),+];
 
             /// Reads a quantity with its unit.
-            #[must_use]
-            pub fn parse(text: &str) -> Option<Self> {
+            ///
+            /// # Errors
+            /// If the text has another form, or cannot be counted in the smallest unit.
+            pub fn parse(text: &str) -> Result<Self, Misread> {
                 parse(text, &[$(($unit, $factor)),+]).map(Self)
+            }
+
+            /// What was to be written instead of a text that is none.
+            #[must_use]
+            pub fn expected(instead_of: Misread) -> String {
+                let smallest = Self::UNITS.first().copied().unwrap_or_default();
+                match instead_of {
+                    Misread::Form => format!("{} ({})", Self::EXPECTED, Self::UNITS.join(", ")),
+                    Misread::Fine => format!("a whole number of {smallest}, in any unit, with {DECIMALS} decimals at most"),
+                    Misread::Large => format!("at most {} {smallest}", u64::MAX),
+                }
             }
         }
 
@@ -96,13 +132,41 @@ mod tests {
 
     #[test]
     fn quantities_are_read_exactly() {
-        assert_eq!(Size::parse("4 KiB"), Some(Size(4096)));
-        assert_eq!(Frequency::parse("1.4 GHz"), Some(Frequency(1_400_000_000)));
-        assert_eq!(Duration::parse("0.5ns"), Some(Duration(500)));
-        assert_eq!(Bandwidth::parse("16 GB/s"), Some(Bandwidth(16_000_000_000)));
-        for wrong in ["", "4", "KiB", "4 kib", "-1 B", "0.5 B", "1.2.3 GHz", "99999999999999999999999 B"] {
-            assert_eq!(Size::parse(wrong), None, "{wrong}");
+        assert_eq!(Size::parse("4 KiB"), Ok(Size(4096)));
+        assert_eq!(Size::parse(" 1_000.25KiB "), Ok(Size(1_024_256)));
+        assert_eq!(Size::parse("18446744073709551615 B"), Ok(Size(u64::MAX)));
+        assert_eq!(Frequency::parse("1.4 GHz"), Ok(Frequency(1_400_000_000)));
+        assert_eq!(Duration::parse("0.5ns"), Ok(Duration(500)));
+        assert_eq!(Bandwidth::parse("16 GB/s"), Ok(Bandwidth(16_000_000_000)));
+    }
+
+    #[test]
+    fn what_is_no_quantity_is_told_why() {
+        let forms = [
+            "",
+            "4",
+            "KiB",
+            "4 kib",
+            "-1 B",
+            "1.2.3 KiB",
+            "_4 KiB",
+            "4. KiB",
+            ".5 KiB",
+            "0.5_0 KiB",
+            "4 K iB",
+        ];
+        for wrong in forms {
+            assert_eq!(Size::parse(wrong), Err(Misread::Form), "{wrong}");
         }
+        for wrong in ["0.5 B", "1.0001 KiB", "1.0000000000 GiB"] {
+            assert_eq!(Size::parse(wrong), Err(Misread::Fine), "{wrong}");
+        }
+        for wrong in ["99999999999999999999999 B", "18446744073709551616 B", "99999999999 GiB"] {
+            assert_eq!(Size::parse(wrong), Err(Misread::Large), "{wrong}");
+        }
+        let huge = "9".repeat(60) + " GiB";
+        assert_eq!(Size::parse(&huge), Err(Misread::Large));
+        assert_eq!(Size::expected(Misread::Large), "at most 18446744073709551615 B");
     }
 
     #[test]

@@ -155,9 +155,13 @@ impl Compiler<'_> {
             let error = self.complain(&at.span, "this expects nothing");
             return Err(error.expected("that = [\"state of gpu0.l2.0 block 0x1000 is M\"]").into());
         }
-        let line = self.document.source().text.as_bytes().iter().take(at.span.start);
-        let line = line.filter(|&&byte| byte == b'\n').count() + 1;
-        Ok(Expectation { when, that, line, about: file.about.clone() })
+        Ok(Expectation { when, that, line: self.line(&at.span), about: file.about.clone() })
+    }
+
+    /// The line of the file that something starts on.
+    pub fn line(self, span: &std::ops::Range<usize>) -> usize {
+        let before = self.document.source().text.as_bytes().iter().take(span.start);
+        before.filter(|&&byte| byte == b'\n').count() + 1
     }
 
     fn when(self, at: &At<ExpectFile>) -> Result<When> {
@@ -182,7 +186,10 @@ impl Compiler<'_> {
             let (least, most) = self.limits(query, file)?;
             found.push(When::Count(self.matching(query)?, least, most));
         }
-        if file.end.as_ref().is_some_and(|end| end.value) {
+        if let Some(end) = &file.end {
+            if !end.value {
+                return Err(self.complain(&end.span, "this is no moment").expected("end = true").into());
+            }
             found.push(When::End);
         }
         if found.len() > 1 {

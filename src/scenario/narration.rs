@@ -19,6 +19,8 @@ pub struct Say {
     pub when: Moment,
     pub text: String,
     pub ask: Option<Ask>,
+    /// The line of the file it starts on.
+    pub line: usize,
 }
 
 /// When it is due.
@@ -90,6 +92,14 @@ impl Narrator {
     pub fn opening(&self) -> Vec<usize> {
         let starts = self.says.iter().enumerate().filter(|(_, say)| matches!(say.when, Moment::Start));
         starts.map(|(index, _)| index).collect()
+    }
+
+    /// The lines of the file that begin what waits for something, and has not been said.
+    #[must_use]
+    pub fn unsaid(&self, told: &Told) -> Vec<usize> {
+        let says = self.says.iter().zip(&told.seen);
+        let waits = says.filter(|(say, seen)| seen.is_some() && !matches!(say.when, Moment::Start));
+        waits.map(|(say, _)| say.line).collect()
     }
 
     /// Whether something may still be due before an event.
@@ -176,7 +186,7 @@ pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, tables: &[Arc<Table>
     // Else what log and panes show there would seem to be what is spoken of.
     let is_early = matches!(when, Moment::Before(..));
     let text = if is_early { format!("{UPCOMING}{}", text.trim_start()) } else { text };
-    Ok(Say { when, text, ask })
+    Ok(Say { when, text, ask, line: compiler.line(&at.span) })
 }
 
 /// The table of this name among those of the machine.

@@ -53,8 +53,8 @@ fn set(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         "stop-at-narration" => session.stop_at_narration(on_or_off(&value)?),
         "quiz" => session.breakpoints.quiz = on_or_off(&value)?,
         "checkpoint-memory" => {
-            let size = Size::parse(value.text()).ok_or_else(|| {
-                Box::new(value.complaint("this is not an amount of memory").expected(Size::EXPECTED))
+            let size = Size::parse(value.text()).map_err(|why| {
+                Box::new(value.complaint("this is not an amount of memory").expected(Size::expected(why)))
             })?;
             let bytes = usize::try_from(size.0).unwrap_or(usize::MAX);
             session.settings.budget = Budget { bytes, ..session.settings.budget };

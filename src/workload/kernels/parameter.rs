@@ -154,7 +154,7 @@ fn integer(value: &Value) -> Option<u64> {
 
 fn size(value: &Value) -> Option<u64> {
     match value {
-        Value::Text(text) => Size::parse(text).map(|size| size.0),
+        Value::Text(text) => Size::parse(text).ok().map(|size| size.0),
         Value::Integer(_) => None,
     }
 }

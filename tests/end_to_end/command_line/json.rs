@@ -176,13 +176,30 @@ fn a_summary_shows_what_there_was_and_all_statistics_if_asked() {
 }
 
 #[test]
+fn a_test_tells_what_was_never_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lesson.toml").display().to_string();
+    let text = "machine = \"tiny/umh-1gpu\"\nchecks = false\n[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x1000 }\n\
+                [[say]]\ntext = \"at the start\"\n[[say]]\non = \"complete\"\ntext = \"this comes\"\n\
+                [[say]]\non = \"complete\"\nnth = 2\ntext = \"this does not\"\n";
+    std::fs::write(&path, text).unwrap();
+    let test = document(&["test", &path, "--format", "json"]);
+    let tested = &test["scenarios"][0];
+    assert!(tested["passed"] == true && tested["unsaid"] == serde_json::json!([11]), "{tested}");
+    let told = "line 11: the moment of this [[say]] never came";
+    assert!(call(&["test", &path]).stdout.contains(&format!("\n       note: {told}\n")));
+    let suite = call(&["test", &path, "--format", "junit"]).stdout;
+    assert!(suite.contains(&format!("<system-out>{told}</system-out>")), "{suite}");
+}
+
+#[test]
 fn a_test_tells_every_scenario_and_why_it_failed() {
     let test = document(&["test", "umh/fig5-b1", "tests/data/fails.toml", "--format", "json"]);
     assert_eq!((&test["passed"], &test["failed"]), (&Value::from(1), &Value::from(1)));
     let scenarios = test["scenarios"].as_array().unwrap();
     assert_eq!(
         keys(&scenarios[0]).join(" "),
-        "blame cycles diagnosis digest ended events expectations failures left_out name passed path"
+        "blame cycles diagnosis digest ended events expectations failures left_out name passed path unsaid"
     );
     assert_eq!(scenarios[0]["path"], "umh/fig5-b1");
     assert_eq!(scenarios[1]["name"], "An expectation that does not hold");
