@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 use serde_json::{Value, json};
 
-use judge::{Judge, Judged, MEMORY};
-use place::Places;
+use judge::{Judge, Judged};
+use place::{MEMORY, Places};
 
 use super::arguments::{Format, jobs, positive};
 use super::exit::{Ended, Status, Trouble};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::debug::diagnosis;
 use crate::diagnostic::{Diagnostic, Result, try_out};
 use crate::recording;
+use crate::report::series;
 
 /// What may be there already, and is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub enum Replaces {
     Recordings,
     /// Wait-for graphs.
     Graphs,
+    /// Tables of samples.
+    Samples,
 }
 
 /// The files, each with the option that names it.
@@ -64,6 +67,7 @@ impl<'a> Outputs<'a> {
                 Replaces::Anything => {}
                 Replaces::Recordings => recording::write::may_replace(path)?,
                 Replaces::Graphs => diagnosis::may_replace(path)?,
+                Replaces::Samples => series::may_replace(path)?,
             }
             try_out(path).map_err(|error| error.expected(format!("another file for {option}")))?;
         }
@@ -109,6 +113,9 @@ mod tests {
         assert!(check(&other, Replaces::Anything) && check(&path("new"), Replaces::Recordings));
         assert!(!check(&read, Replaces::Anything));
         assert!(!check(&other, Replaces::Recordings) && !check(&other, Replaces::Graphs));
+        assert!(!check(&other, Replaces::Samples));
+        fs::write(&other, "cycle,event,accesses\n").unwrap();
+        assert!(check(&other, Replaces::Samples));
         assert!(!check(&path("none/new"), Replaces::Anything));
         let twice = Outputs::default().with("--to", Some(&other), Replaces::Anything).with(
             "--dot",

@@ -56,7 +56,7 @@ waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoi
 with the lines of their files: lines of text; null in runs of more than five million events), stopped_at (a record as `umscope log` prints \
 it, null where none was made; ended tells that it stopped), resources[{name, count (of components that have them), utilisation (mean, 0 to 1), busiest, busiest_at, queued_mean_cycles}] (what accesses compete for, \
 the busiest first: ports, buses and banks of memories, links, crossbars, page walkers, SIMD units; then MSHRs, which hold who waits), waits (with --waits, \
-of the accesses that did not end at once: accesses, cycles, max_cycles, sums[{for (as info latency names it), cycles, share, accesses (that waited for it), \
+of the accesses that did not end at once: accesses, cycles (whole ones of each, rounded down), max_cycles, sums[{for (as info latency names it), cycles, share, accesses (that waited for it), \
 places[{at, cycles, accesses}]}]), tasks{who did each: a launch, a core or unit, or a flush} and stats{flat dotted keys}; null for what is unknown.
 
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1, but coherence_share):
@@ -73,7 +73,7 @@ cache for a GPU), smd, memory (a GPU's own), hmd, peer (another GPU handed the d
 of dynamic synchronisation). From issue to its L1, which follows translation and far-faults, until performed; what those take is in \
 warp_cycles.STATE and paging.*
   NODE.*, levels.LEVEL.*   hits misses (with those that joined one) hit_rate merges evictions recalls writebacks probes (sent to children) \
-probed (probes that came from the parent) lost (blocks that these or a flush took away) merged_bytes peer_transfers promotions mshr_full (requests that found none free; of an L1 each try of a warp) mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
+probed (probes that came from the parent) lost (blocks that these or a flush took away) merged_bytes peer_transfers (ordered here, or handed over from here: each counts at both) promotions mshr_full (requests that found none free; of an L1 each try of a warp) mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
 that they were busy with a message) port_queued_mean_cycles (that a message waited for one); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd
   messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere, of the sizes that messages have; over a link of the network, as that carries them, padded (network.granularity) and with the headers of their packets (network.payload) (TYPE has _ where its name has -: grant_ack). Pages and copies are no messages: only LINK.bytes has them
@@ -94,8 +94,8 @@ kernels, copies and flushes, each by itself
 lane, while it turned), LINK.lanes, .lanes_gained   where lanes can turn
   paging.*   tlb.hit_rate (of all look-ups: hits, misses and merges) tlb.hits tlb.misses tlb.merges (accesses that joined a miss, which no miss counts) tlb.shoot_downs walks far_fault_mshrs.most far_faults faults.STAGE (requests of compute units that were merged, dropped, nacked and replayed); pages: demanded prefetched \
 copied copied_back prefetched_used prefetched_unused (so far) prefetched_wasted (gone unused) evicted taken_back (by cores or another GPU) written_back thrashed \
-(evicted and wanted again); bytes (of the pages that moved)
-  numa.*   gpuN.local_requests gpuN.remote_requests (of its L1s) gpuN.pages (at home there, of those that the work names) remote_share \
+(evicted and wanted again); bytes (of the pages that moved; of those that leave, as of written_back, once they are at the host)
+  numa.*   gpuN.local_requests gpuN.remote_requests (misses and stores of its L1s, with those that joined a miss under way) gpuN.pages (at home there, of those that the work names) remote_share \
 l2.local_hit_rate l2.remote_hit_rate l1.remote_way_share l2.remote_way_share (of their ways, now; gpuN.l1.remote_way_share and so on of a socket) invalidated (lines, by software coherence) released_bytes
   coalescing.*   loads (whose lines may not be kept) requests.l1 requests.l2 (sent for them) share (of the loads spared \
 by L1s and L2s) line_use (of the sectors that came to the GPU from the memory of the CPU, those that somebody waited for) sector_misses.l1 sector_misses.l2 (fetches for lines that were here without the \
@@ -107,7 +107,7 @@ read-only any more)
   tags.*   hit cold_miss conflict_miss merge arrival replay replays_missed (missed again; others hit then, or are relayed) relay both write_back full (found no room) too_old (came without a write that went past them, and were fetched again) first_hits \
 hit_rate (of first look-ups) pending_high_water scoreboard_high_water
   copies.to_gpu.*, copies.to_host.*   transfers pages bytes cycles (that tasks waited) redundant (pages not used so far where \
-they came, or come back unchanged)
+they came, or come back unchanged: only these have records)
 
 Rows of --sample: how it is when each multiple of CYCLES begins, and one of the end. Columns: cycle, event, the \
 counters so far (the keys of stats, such as gpu0.l2.0.misses and messages.read.count; of the first 100 tasks, whose \
@@ -150,7 +150,7 @@ pub struct Run {
     #[arg(long, value_name = "NAME", requires = "sample", value_delimiter = ',')]
     columns: Vec<String>,
 
-    /// Rows of --sample count what has happened since the row before, and not since the start. Mean cycles are of the same
+    /// Rows of --sample count what has happened since the row before, and not since the start. Mean cycles of accesses are of the same
     /// time; other means, shares and high-water marks are left out. What is a number of that moment stays one, such as MSHRs in
     /// use, lanes of a link, pages at home and copies of which nothing has been used so far
     #[arg(long, requires = "sample")]
@@ -197,7 +197,7 @@ impl Run {
         }
         work::trusted(&workload)?;
         let seen = onlookers.end(&runner, &report)?;
-        let diagnosis = diagnosis::of(&report, runner.machine(), &begun);
+        let diagnosis = diagnosis::of(&report, runner.machine(), &begun, &interrupt);
         self.draw(diagnosis.as_ref(), runner.machine())?;
         let done = Done {
             diagnosis,
@@ -218,6 +218,9 @@ impl Run {
             report,
         };
         self.print(&done, &work, runner.machine(), &about, seen.vain)?;
+        if interrupt.is_raised() {
+            return Ok(Status::Interrupted);
+        }
         Ok(status(&done.report, done.stopped_at.is_some()))
     }
 
@@ -235,7 +238,7 @@ impl Run {
 
     fn outputs(&self) -> Outputs<'_> {
         Outputs::default()
-            .with("--sample-to", self.sample_file(), Replaces::Anything)
+            .with("--sample-to", self.sample_file(), Replaces::Samples)
             .with("--dot", self.dot.as_deref(), Replaces::Graphs)
             .with("--record", self.record.as_deref(), Replaces::Recordings)
     }

@@ -262,7 +262,7 @@ impl Stress {
             made.write(&recording)?;
             blame = told.blame;
             if let Some(found) = &mut diagnosis {
-                trace(found, failure.begun.clone());
+                trace(found, failure.begun.clone(), &|| true);
             }
         } else if recording.is_file() {
             // It is of another failure.

@@ -186,7 +186,7 @@ fn run(work: &Work, notes: &mut Notes, interrupt: &Interrupt) -> Result<(Report,
         notes.unsaid = narrator.unsaid(&told);
         return Ok((report, (None, None)));
     }
-    let diagnosis = diagnosis::of(&report, runner.machine(), &begun);
+    let diagnosis = diagnosis::of(&report, runner.machine(), &begun, interrupt);
     Ok((report, (diagnosis, diagnosis::blame(work, runner.machine(), &begun))))
 }
 

@@ -4,6 +4,7 @@
 //! complaint about a value points into whichever of the two it came from.
 
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer};
@@ -46,6 +47,8 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for At<T> {
 pub struct Document {
     source: Source,
     overrides: Vec<Override>,
+    /// Where the lines of the file end, once somebody has asked.
+    ends: OnceLock<Arc<[usize]>>,
 }
 
 #[derive(Clone, Debug)]
@@ -63,7 +66,17 @@ struct Override {
 impl Document {
     #[must_use]
     pub fn new(source: Source) -> Self {
-        Self { source, overrides: Vec::new() }
+        Self { source, overrides: Vec::new(), ends: OnceLock::new() }
+    }
+
+    /// The line of the file that a place is on, from 1.
+    #[must_use]
+    pub fn line(&self, at: usize) -> usize {
+        let ends = self.ends.get_or_init(|| {
+            let bytes = self.source.text.bytes().enumerate();
+            bytes.filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect()
+        });
+        ends.partition_point(|end| *end < at) + 1
     }
 
     /// The file.

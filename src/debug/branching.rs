@@ -136,7 +136,7 @@ impl Session {
             let parked = self.branches.list.get(at).and_then(|branch| branch.parked.as_ref());
             parked.unwrap_or(&self.timeline).copy_before(common)
         };
-        Ok(Comparison::new(run(a), run(b), ignore_time))
+        Ok(Comparison::new(run(a), run(b), ignore_time).alike_until(common))
     }
 
     /// The branch that another one left; of the first, the one that left it last.

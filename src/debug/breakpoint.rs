@@ -183,6 +183,8 @@ const MOST: usize = 1000;
 pub struct Breakpoints {
     list: Vec<Breakpoint>,
     next: u32,
+    /// The one that was set last, or was found to do already what was to be set.
+    newest: Option<u32>,
     /// Whether a failed check stops a run.
     pub violations: bool,
     /// Whether narration stops a run.
@@ -197,7 +199,14 @@ impl Breakpoints {
     /// None yet; `violations`: whether a failed check stops a run.
     #[must_use]
     pub fn new(violations: bool) -> Self {
-        Self { list: Vec::new(), next: 1, violations, narration: false, quiz: false, failed: 0 }
+        let (list, newest) = (Vec::new(), None);
+        Self { list, next: 1, newest, violations, narration: false, quiz: false, failed: 0 }
+    }
+
+    /// The one that was set last, or was found to do already what was to be set, if it is still there.
+    #[must_use]
+    pub fn newest(&self) -> Option<u32> {
+        self.newest.filter(|id| self.get(*id).is_some())
     }
 
     /// Whether a piece of narration stops a run, with which something is asked or not.
@@ -228,6 +237,7 @@ impl Breakpoints {
         let id = self.next;
         self.next += 1;
         self.list.push(Breakpoint::new(id, trigger, text, condition));
+        self.newest = Some(id);
         Some(id)
     }
 
@@ -239,7 +249,7 @@ impl Breakpoints {
         };
         let twin = self.list.iter().find(is_same)?.id;
         self.remove(newest);
-        self.next = newest;
+        (self.next, self.newest) = (newest, Some(twin));
         Some(twin)
     }
 

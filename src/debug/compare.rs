@@ -48,6 +48,8 @@ pub struct Course {
 /// What two runs came to.
 #[derive(Clone, Debug)]
 pub struct Verdict {
+    /// The event up to which they are one run, whose records are not counted; `None` if they were compared from their beginning.
+    pub common: Option<EventNumber>,
     /// Records that both have.
     pub alike: u64,
     /// The last of them, as the first run has them.
@@ -63,6 +65,7 @@ pub struct Comparison {
     /// Whether the same records at other times are the same.
     ignore_time: bool,
     same_components: bool,
+    common: Option<EventNumber>,
     alike: u64,
     before: VecDeque<Record>,
 }
@@ -133,7 +136,13 @@ impl Comparison {
     pub fn new(a: Timeline, b: Timeline, ignore_time: bool) -> Self {
         let same_components = a.machine().components() == b.machine().components();
         let sides = [Side::new(a), Side::new(b)];
-        Self { sides, ignore_time, same_components, alike: 0, before: VecDeque::new() }
+        Self { sides, ignore_time, same_components, common: None, alike: 0, before: VecDeque::new() }
+    }
+
+    /// The same, of runs that are known to be one up to an event: its records before that are not counted.
+    #[must_use]
+    pub fn alike_until(self, common: EventNumber) -> Self {
+        Self { common: Some(common).filter(|event| *event > self.sides[0].timeline.start()), ..self }
     }
 
     /// Where the first run is.
@@ -161,7 +170,9 @@ impl Comparison {
             }
             let [a, b] = &mut self.sides;
             b.waiting.pop_front();
-            self.alike += 1;
+            let is_new =
+                a.waiting.front().is_some_and(|next| self.common.is_none_or(|common| next.id.event > common));
+            self.alike += u64::from(is_new);
             if self.before.len() >= AROUND {
                 self.before.pop_front();
             }
@@ -179,7 +190,7 @@ impl Comparison {
             _ => false,
         };
         let parts = (!is_same).then(|| [a.course(), b.course()]);
-        Verdict { alike: self.alike, before: self.before.into(), parts }
+        Verdict { common: self.common, alike: self.alike, before: self.before.into(), parts }
     }
 
     fn are_alike(&self, a: &Record, b: &Record) -> bool {
@@ -253,15 +264,24 @@ fn telling<'a>(records: &'a [Record], effect: &Record) -> Option<&'a Record> {
 }
 
 impl Verdict {
+    /// The records that both have.
+    fn counted(&self) -> String {
+        let records = plural(self.alike, "record");
+        self.common.map_or_else(
+            || records.clone(),
+            |event| format!("all up to event {event} and {records} after it"),
+        )
+    }
+
     /// In lines, for people: what both have, how each goes on, and why.
     #[must_use]
     pub fn lines(&self, names: [&str; 2], machines: [&dyn Subject; 2]) -> Vec<String> {
         let Some(parts) = &self.parts else {
             let is_stuck = machines[0].machine().is_some_and(Machine::is_stuck);
             let end = if is_stuck { ", where both can go on no more: a deadlock" } else { "" };
-            return vec![format!("the same: {} to the end{end}", plural(self.alike, "record"))];
+            return vec![format!("the same: {} to the end{end}", self.counted())];
         };
-        let mut lines = vec![format!("{} alike, then they part", plural(self.alike, "record"))];
+        let mut lines = vec![format!("{} alike, then they part", self.counted())];
         let line = |record: &Record, machine: &dyn Subject| describe::log_line(record, machine.components());
         lines.extend(self.before.iter().map(|record| format!("  {}", line(record, machines[0]))));
         for ((mark, course), (name, machine)) in

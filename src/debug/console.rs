@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
 
 use super::interrupt::Interrupt;
+use super::queue::END;
 use super::session::Session;
 use crate::model::text::tame;
 
@@ -37,7 +38,7 @@ pub fn run(
         }
         output.flush()?;
         let line = match read_line(input, interrupt)? {
-            Input::End => return Ok(mistakes),
+            Input::End => return Ok(mistakes + unended(session, output)?),
             Input::Refused => {
                 writeln!(output, "a line is longer than {LONGEST} bytes or not UTF-8")?;
                 mistakes += 1;
@@ -60,6 +61,14 @@ pub fn run(
             return Ok(mistakes);
         }
     }
+}
+
+/// Complains of the commands of a breakpoint that have no end. How many mistakes that is.
+fn unended(session: &Session, output: &mut dyn Write) -> io::Result<u64> {
+    let Some(id) = session.queue.collecting() else { return Ok(0) };
+    writeln!(output, "the commands of breakpoint {id} have no end, and are not kept")?;
+    writeln!(output, " expected a line {END} after them")?;
+    Ok(1)
 }
 
 /// Carries out all that waits. Returns whether the session is over.
@@ -181,6 +190,20 @@ mod tests {
         assert!(
             transcript("tbreak transition to M\ncontinue\ninfo breakpoints\n").ends_with("no breakpoints\n")
         );
+    }
+
+    #[test]
+    fn commands_of_a_breakpoint_end_with_their_file_or_are_complained_of() {
+        let text = transcript("break transition to M\ncommands\ninfo position\n");
+        assert!(text.ends_with("have no end, and are not kept\n expected a line end after them\n"), "{text}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "break transition to M\ncommands\nprint cycle\n").unwrap();
+        let text =
+            transcript(&format!("source {}\nsave breakpoints {}x\nstep 3\n", path.display(), path.display()));
+        assert!(text.contains("saved 1 breakpoint"), "{text}");
+        let saved = std::fs::read_to_string(folder.path().join("filex")).unwrap();
+        assert_eq!(saved, "break transition to M\ncommands\n  print cycle\nend\n");
     }
 
     #[test]

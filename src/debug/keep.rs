@@ -83,7 +83,7 @@ impl Session {
         draft.head.insert("start".into(), Value::Table(start));
         let title = format!("{}, from event {event}", self.title);
         draft.head.insert("title".into(), Value::String(title));
-        for gone in ["say", "break", "about", "bug", "explore"] {
+        for gone in ["say", "about", "bug", "explore"] {
             draft.head.remove(gone);
         }
         let mut left_out = 0;

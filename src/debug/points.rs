@@ -34,15 +34,28 @@ impl Session {
         Ok(id)
     }
 
-    /// Sets a breakpoint that the scenario brings.
-    pub(super) fn add_given(&mut self, given: Break) {
-        if let Some((trigger, text, condition)) = Trigger::of(given.stop, &self.context)
-            && let Some(id) = self.breakpoints.add(trigger, text, condition)
-            && let Some(breakpoint) = self.breakpoints.get_mut(id)
-        {
-            breakpoint.temporary = given.once;
-            breakpoint.ignore = given.ignore;
-            breakpoint.commands = given.commands;
+    /// Sets the breakpoints that the scenario brings, in place of those that it has brought before; none, if it brings the same:
+    /// what was made of them stays.
+    pub(super) fn bring(&mut self, breaks: Vec<Break>) {
+        let stops = breaks.into_iter().filter_map(|given| set_by(given, &self.context));
+        let given: Vec<Breakpoint> = stops.collect();
+        let same = |(one, other): (&Breakpoint, &Breakpoint)| {
+            one.line() == other.line() && one.ignore == other.ignore && one.commands == other.commands
+        };
+        if given.len() == self.given.len() && given.iter().zip(&self.given).all(same) {
+            return;
+        }
+        self.given.drain(..).for_each(|old| {
+            self.breakpoints.remove(old.id);
+        });
+        for stop in given {
+            let id = self.breakpoints.add(stop.trigger.clone(), stop.text.clone(), stop.condition.clone());
+            let Some(id) = id else { return };
+            let stop = Breakpoint { id, ..stop };
+            if let Some(place) = self.breakpoints.get_mut(id) {
+                place.clone_from(&stop);
+            }
+            self.given.push(stop);
         }
     }
 
@@ -70,11 +83,11 @@ impl Session {
         }
     }
 
-    /// The breakpoint that `word` names: a number, or `$bpnum` for the newest.
+    /// The breakpoint that `word` names: a number, or `$bpnum` for the one that was set last.
     pub(super) fn breakpoint_at(&self, arguments: &Arguments, word: &Word<'_>) -> Result<u32> {
         let list = self.breakpoints.list();
         let number = match word.text {
-            "$bpnum" => list.last().map_or(0, |breakpoint| u64::from(breakpoint.id)),
+            "$bpnum" => self.breakpoints.newest().map_or(0, u64::from),
             _ => arguments.number(word, "the number of a breakpoint")?,
         };
         let found = list.iter().find(|breakpoint| u64::from(breakpoint.id) == number);
@@ -105,9 +118,19 @@ impl Session {
     pub(super) fn restart(&mut self, origin: Origin) -> Result<()> {
         let context = origin.context.unwrap_or_else(|| context_of(&*origin.machine));
         let mut list = Vec::new();
+        let is_given = |breakpoint: &Breakpoint| self.given.iter().any(|given| given.id == breakpoint.id);
         for breakpoint in self.breakpoints.list() {
-            list.push(fitted(breakpoint, &context)?);
+            match fitted(breakpoint, &context) {
+                Ok(fitted) => list.push(fitted),
+                // The scenario says what comes in its place.
+                Err(_) if is_given(breakpoint) => {}
+                Err(error) => return Err(error),
+            }
         }
+        let filter = match &self.filter {
+            Some((_, text)) => Some((Filter::compile(&Text::new("log", text), &context)?, text.clone())),
+            None => None,
+        };
         let mut displays = Vec::new();
         for display in &self.displays {
             let what = Watched::compile(&Text::new("display", &display.text), &context)?;
@@ -115,8 +138,9 @@ impl Session {
         }
         self.breakpoints.replace(list);
         self.displays = displays;
-        self.filter = None;
+        self.filter = filter;
         self.context = Arc::new(context);
+        self.bring(origin.breaks);
         self.timeline = Timeline::new(origin.machine, self.settings.budget).with_lesson(origin.lesson);
         self.branches = Branches::new(planned(origin.maker.as_ref()));
         self.bookmarks.retain(|_, bookmark| bookmark.is_here(&self.branches));
@@ -164,6 +188,13 @@ fn about_records(text: &Text, context: &Context, error: Box<Diagnostic>) -> Box<
     Box::new(Diagnostic { suggestion: Some(suggestion), ..error.at(text.source(), text.span()) })
 }
 
+/// The breakpoint that a scenario sets, without a number.
+fn set_by(given: Break, context: &Context) -> Option<Breakpoint> {
+    let (trigger, text, condition) = Trigger::of(given.stop, context)?;
+    let (temporary, ignore, commands) = (given.once, given.ignore, given.commands);
+    Some(Breakpoint { temporary, ignore, commands, ..Breakpoint::new(0, trigger, text, condition) })
+}
+
 /// The same breakpoint, compiled for another machine.
 fn fitted(breakpoint: &Breakpoint, context: &Context) -> Result<Breakpoint> {
     let text = Text::new("breakpoint", &breakpoint.text);
@@ -187,7 +218,9 @@ fn fitted(breakpoint: &Breakpoint, context: &Context) -> Result<Breakpoint> {
 #[cfg(test)]
 mod tests {
     use super::super::interrupt::Interrupt;
+    use super::super::origin::Origin;
     use super::super::session::tests::session;
+    use super::{Breakpoint, Session};
 
     #[test]
     fn a_breakpoint_on_the_state_says_how_to_put_it() {
@@ -224,5 +257,68 @@ mod tests {
         run("break event 4");
         let forward = [run("continue"), run("continue")];
         assert_eq!((forward, run("reverse-continue")), ([4, 10], 4));
+    }
+
+    /// A session on a scenario that somebody may change: `text` is read again.
+    fn on(text: &std::sync::Arc<std::sync::Mutex<String>>) -> Session {
+        let read = text.clone();
+        let origin = move || Origin::of_text("t", &read.lock().unwrap());
+        Session::open(origin().unwrap(), Some(Box::new(origin)))
+    }
+
+    fn told(session: &mut Session, line: &str) -> String {
+        session.execute(line, &Interrupt::default()).unwrap().lines.join("\n")
+    }
+
+    const WORK: &str = "machine = 'tiny/umh-2gpu'\n[[do]]\nby = 'gpu0.cu0'\nload = { address = 0x1000 }\n";
+
+    #[test]
+    fn what_is_saved_of_a_breakpoint_goes_to_its_twin() {
+        let mut session = Session::open(Origin::of_text("t", WORK).unwrap(), None);
+        for line in ["break transition to S", "break complete", "break message type grant", "break complete"]
+        {
+            told(&mut session, line);
+        }
+        for line in ["ignore $bpnum 2", "commands", "print cycle", "end", "disable $bpnum"] {
+            told(&mut session, line);
+        }
+        let changed =
+            |breakpoint: &Breakpoint| (breakpoint.ignore, breakpoint.commands.len(), breakpoint.enabled);
+        let all: Vec<_> = session.breakpoints.list().iter().map(changed).collect();
+        assert_eq!(all, [(0, 0, true), (2, 1, false), (0, 0, true)]);
+    }
+
+    #[test]
+    fn breaks_of_a_scenario_are_read_again_if_they_have_changed() {
+        let text =
+            std::sync::Arc::new(std::sync::Mutex::new(format!("{WORK}[[break]]\non = 'transition to E'\n")));
+        let mut session = on(&text);
+        told(&mut session, "break complete");
+        told(&mut session, "disable 1");
+        told(&mut session, "log complete");
+        told(&mut session, "reload");
+        assert!(told(&mut session, "info breakpoints").contains("transition to E"));
+        assert!(!session.breakpoints.list()[0].enabled, "what was made of it stays");
+        assert_eq!(session.filter.as_ref().map(|(_, text)| text.as_str()), Some("complete"));
+        let changed = text.lock().unwrap().replace("to E", "to S");
+        *text.lock().unwrap() = changed;
+        told(&mut session, "reload");
+        let lines: Vec<_> = session.breakpoints.list().iter().map(Breakpoint::line).collect();
+        assert_eq!(lines, ["break complete", "break transition to S"]);
+    }
+
+    #[test]
+    fn a_check_that_fails_when_all_is_quiet_stops_a_run_and_is_found() {
+        let text = "machine = 'tiny/m2s-a'\nends = 'violation'\n\
+            [[state]]\naddress = 0\nnode = 'gpu0.l2.0'\nstate = 'E'\nowner = 'gpu0.cu0'\nsharers = ['gpu0.cu0']\n\
+            [[state]]\naddress = 0\nnode = 'host.hmd0'\nowner = 'gpu0.l2.0'\nsharers = ['gpu0.l2.0']\n\
+            [[do]]\nby = 'gpu0.cu0'\nload = { address = 0x400, len = 1 }\n";
+        let mut session = Session::open(Origin::of_text("t", text).unwrap(), None);
+        told(&mut session, "set stop-at-violations off");
+        assert!(!told(&mut session, "until violation").contains("does not come"));
+        told(&mut session, "start");
+        told(&mut session, "break violation");
+        assert!(told(&mut session, "continue").contains("breakpoint 1, violation"));
+        assert!(!told(&mut session, "continue").contains("breakpoint 1"), "it is over");
     }
 }

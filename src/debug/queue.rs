@@ -12,6 +12,9 @@ const DEEPEST: u32 = 16;
 /// Most commands that wait.
 const MOST: usize = 100_000;
 
+/// The line that ends the commands of a breakpoint.
+pub const END: &str = "end";
+
 /// One line and where it comes from.
 #[derive(Clone, Debug)]
 pub struct Line {
@@ -26,7 +29,16 @@ pub struct Line {
 pub struct Queue {
     waiting: VecDeque<Line>,
     /// The breakpoint whose commands the next lines are.
-    collecting: Option<(u32, Vec<String>)>,
+    collecting: Option<Collected>,
+}
+
+/// Commands of a breakpoint that are typed in, or stand in a file.
+#[derive(Debug)]
+struct Collected {
+    id: u32,
+    commands: Vec<String>,
+    /// The depth of the line that asked for them.
+    depth: u32,
 }
 
 impl Line {
@@ -50,6 +62,13 @@ impl Queue {
     }
 
     pub fn pop(&mut self) -> Option<Line> {
+        let depth = self.waiting.front().map_or(0, |line| line.depth);
+        if let Some(own) =
+            self.collecting.as_ref().map(|collected| collected.depth).filter(|own| *own > depth)
+        {
+            // The end of a file ends what is collected in it.
+            return Some(Line { depth: own, ..Line::typed(END) });
+        }
         self.waiting.pop_front()
     }
 
@@ -96,9 +115,9 @@ impl Queue {
         std::mem::take(&mut self.waiting).len()
     }
 
-    /// Takes the next lines, up to `end`, as the commands of breakpoint `id`.
-    pub fn collect(&mut self, id: u32) {
-        self.collecting = Some((id, Vec::new()));
+    /// Takes the next lines, up to `end`, as the commands of breakpoint `id`. `depth` is that of the line that asks for it.
+    pub fn collect(&mut self, id: u32, depth: u32) {
+        self.collecting = Some(Collected { id, commands: Vec::new(), depth });
     }
 
     /// Takes none from here on, and forgets those that it has.
@@ -109,18 +128,18 @@ impl Queue {
     /// The breakpoint whose commands are being typed in.
     #[must_use]
     pub fn collecting(&self) -> Option<u32> {
-        self.collecting.as_ref().map(|(id, _)| *id)
+        self.collecting.as_ref().map(|collected| collected.id)
     }
 
     /// Takes one such line. Returns the whole list at its end.
     pub fn gather(&mut self, text: &str) -> Option<(u32, Vec<String>)> {
-        if text == "end" {
-            return self.collecting.take();
+        if text == END {
+            return self.collecting.take().map(|Collected { id, commands, .. }| (id, commands));
         }
-        if let Some((_, list)) = &mut self.collecting
-            && list.len() < MOST
+        if let Some(Collected { commands, .. }) = &mut self.collecting
+            && commands.len() < MOST
         {
-            list.push(text.to_owned());
+            commands.push(text.to_owned());
         }
         None
     }

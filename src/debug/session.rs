@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::bookmark::Bookmark;
 use super::branch::Branches;
-use super::breakpoint::{Breakpoints, Trigger};
+use super::breakpoint::{Breakpoint, Breakpoints, Trigger};
 use super::frame::protocol::Ruled;
 use super::frame::selection::Selection;
 use super::hunt::Hunt;
@@ -64,6 +64,8 @@ pub struct Session {
     pub(super) timeline: Timeline,
     pub(super) recall: Recall,
     pub(super) breakpoints: Breakpoints,
+    /// Those that the scenario has brought, as it sets them.
+    pub(super) given: Vec<Breakpoint>,
     pub(super) displays: Vec<Display>,
     pub(super) next_display: u32,
     pub(super) bookmarks: BTreeMap<String, Bookmark>,
@@ -129,6 +131,7 @@ impl Session {
             timeline: Timeline::new(origin.machine, Budget::default()).with_lesson(origin.lesson),
             recall: Recall::default(),
             breakpoints: Breakpoints::new(true),
+            given: Vec::new(),
             displays: Vec::new(),
             next_display: 1,
             bookmarks: BTreeMap::new(),
@@ -151,9 +154,7 @@ impl Session {
             stop: None,
             history: Vec::new(),
         };
-        for given in origin.breaks {
-            session.add_given(given);
-        }
+        session.bring(origin.breaks);
         session.timeline.foresee();
         session
     }

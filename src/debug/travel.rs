@@ -256,6 +256,9 @@ impl Travel {
                 stopped = stops.charge(&trips);
             }
             if outcome != StepOutcome::Ran {
+                let is_sought = matches!(self.goal, Goal::Record(_));
+                let found = is_sought && self.goal.holds(before, timeline.machine(), &records.list);
+                self.left -= u64::from(found);
                 return self.end(outcome, end_is_new, stopped);
             }
             let goal = self.goal.holds(before, timeline.machine(), &records.list);
@@ -281,12 +284,16 @@ impl Travel {
         None
     }
 
-    /// Why a run stops where nothing happens any more. Some checks are made at the end only.
+    /// Why a run stops where nothing happens any more. Some checks are made at the end only, once.
     fn end(&mut self, outcome: StepOutcome, is_new: bool, stopped: Vec<Trip>) -> Option<Cause> {
-        let is_failure = |trip: &Trip| matches!(trip.of, Tripped::Violation | Tripped::Expectation(_));
-        let failed = is_new && stopped.iter().any(is_failure);
+        let counts = |trip: &Trip| match trip.of {
+            Tripped::Violation | Tripped::Expectation(_) => is_new,
+            Tripped::Breakpoint(_) => true,
+            Tripped::Narration(_) | Tripped::Quiz => false,
+        };
         match self.goal {
-            _ if failed => Some(Cause::Tripped(stopped)),
+            _ if stopped.iter().any(counts) => Some(Cause::Tripped(stopped)),
+            _ if self.left == 0 => Some(Cause::Arrived),
             // Whoever asks what came of an event wants to stay there if nothing did.
             Goal::Effect(event) => self.go(event, Cause::NoEffect),
             _ => Some(Cause::End(outcome)),

@@ -9,7 +9,7 @@ use super::frame::selection::Selection;
 use super::interrupt::Interrupt;
 use super::leash::{Leash, TURNS};
 use super::question::Asked;
-use super::queue::Line;
+use super::queue::{END, Line};
 use super::session::Session;
 use super::stop::{Reason, Stop};
 use super::travel::{Cause, Course};
@@ -241,7 +241,7 @@ impl Session {
     fn carry_out(&mut self, line: &Line) -> Result<Effect> {
         let text = line.text();
         if self.queue.collecting().is_some() {
-            if text != "end"
+            if text != END
                 && let Err(error) = Self::known(&Arguments::new(line.source.clone(), line.span.clone()))
             {
                 // The rest of a file, its end included, is left undone.

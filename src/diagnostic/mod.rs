@@ -12,7 +12,9 @@ use std::sync::Arc;
 pub use nearest::nearest;
 pub use read::{TEXT_LIMIT, read_text};
 pub use toml_error::from_toml;
-pub use write::{Named, WholeFile, cannot, claim, create_alone, reason, try_out, write_new, write_whole};
+pub use write::{
+    Named, WholeFile, cannot, claim, create_alone, may_replace, reason, try_out, write_new, write_whole,
+};
 
 /// One complaint about a file, query, command or argument. Its `Display` has no line break at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Files that appear whole or not at all, and what is wrong where they cannot.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -137,6 +137,23 @@ pub fn create_alone(path: &Path) -> io::Result<File> {
         file.set_len(0)?;
     }
     Ok(file)
+}
+
+/// That a file of some kind may be written to `path`: nothing is there, or a device, or an earlier one, which begins so.
+///
+/// # Errors
+/// If something else is there.
+pub fn may_replace(path: &Path, begin: &str, kind: &str) -> Result<()> {
+    let is_empty = !path.is_file() || path.metadata().is_ok_and(|file| file.len() == 0);
+    let mut found = vec![0; begin.len()];
+    let mut begins = || {
+        File::open(path).and_then(|mut file| file.read_exact(&mut found)).is_ok() && found == begin.as_bytes()
+    };
+    if is_empty || begins() {
+        return Ok(());
+    }
+    let error = Diagnostic::new(format!("{} is there already, and is no such {kind}", path.display()));
+    Err(Box::new(error.expected(format!("another file, or an earlier {kind}"))))
 }
 
 /// Keeps a file from others who would write to it, until it is closed.

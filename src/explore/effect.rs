@@ -10,7 +10,6 @@ use super::symmetry::Symmetry;
 use super::system::System;
 use super::values::{self, Stored};
 use crate::machine::lane_network;
-use crate::model::access::AccessKind;
 use crate::model::address::Address;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind};
@@ -18,7 +17,7 @@ use crate::model::patch::Patch;
 use crate::model::record::Records;
 use crate::model::time::TimeBase;
 use crate::protocol::node::{Node, Offer, Role, Timeless, message_without_time};
-use crate::protocol::outbox::{Buffers, Completion, Outbox, Ticket};
+use crate::protocol::outbox::{Buffers, Outbox, PerformedHere, Ticket};
 
 /// What came of an input.
 #[derive(Clone, Debug, Default)]
@@ -85,6 +84,7 @@ impl System {
         let mut records = Records::silent();
         let time = TimeBase { ticks_per_second: 1, ticks_per_cycle: 1 };
         let mut out = Outbox::new(0, 0, time, Box::<Buffers>::default(), &mut records);
+        out.notes_performed = true;
         out.homes.clone_from(&self.homes);
         let taken = match input {
             Input::Message(message) => {
@@ -129,30 +129,12 @@ impl System {
         let mut timeless = node.timeless();
         let mut stored = Stored::default();
         let mut broken = out.breaches.first().map(|breach| Arc::new((breach.rule, breach.text.clone())));
-        // Elsewhere stores are performed before they complete.
-        let completions = out.completions.iter().filter(|_| shape.is_checked || !self.values);
-        for completion in completions {
-            if let Some(text) = self.complete(completion, &mut stored) {
+        for performed in &out.performed {
+            if let Some(text) = self.perform(performed, shape, &mut stored) {
                 broken = broken.or(Some(Arc::new(("stale-read", text))));
             }
         }
-        if !shape.performs {
-            // What will be stored elsewhere: nobody here is promised to see it, or not to.
-            timeless.patches_mut(|patch| {
-                patch.change_bytes(|_, class| if class == values::STORING { values::STALE } else { class });
-            });
-        }
-        // What was stored for a child, without a completion here; it may have left again at once.
-        let sent = out.sends.iter().filter_map(|outgoing| outgoing.message.patch.as_deref());
-        let sent: Vec<&Patch> = sent.filter(|_| shape.performs).collect();
-        let seen = |class: u8, timeless: &mut Timeless| {
-            let mut bits = sent.iter().fold(0, |bits, patch| bits | self.with_class(patch, class));
-            timeless.patches_mut(|patch| bits |= self.with_class(patch, class));
-            bits
-        };
-        stored.coherent |= seen(values::STORING, &mut timeless);
-        stored.loose |= seen(values::STORING_LOOSE, &mut timeless);
-        timeless.patches_mut(|patch| self.settle(patch, stored));
+        timeless.patches_mut(|patch| self.settle_at(shape, patch, stored));
         // Unless whole blocks are merged, nobody looks at bytes that do not count.
         let faults = &shape.template.config.faults;
         let whole = [Fault::MergeWholeBlocks, Fault::GrantOverOwnBytes];
@@ -165,7 +147,7 @@ impl System {
         for outgoing in &out.sends {
             let mut message = message_without_time(&outgoing.message);
             if let Some(patch) = &mut message.patch {
-                self.settle(Arc::make_mut(patch), stored);
+                self.settle_at(shape, Arc::make_mut(patch), stored);
                 if masked && matches!(message.kind, MessageKind::Answer | MessageKind::Writeback) {
                     Arc::make_mut(patch).clear_unmarked();
                 }
@@ -189,40 +171,32 @@ impl System {
     }
 
     /// What an access that was performed read and wrote, in the order of the accesses. What is wrong with what it read.
-    fn complete(&self, completion: &Completion, stored: &mut Stored) -> Option<String> {
-        if !self.values {
-            return None;
-        }
+    fn perform(&self, performed: &PerformedHere, shape: &NodeShape, stored: &mut Stored) -> Option<String> {
+        let is_checked = if performed.is_local { shape.is_checked } else { shape.serves_checked };
         let mut text = None;
-        for (offset, at) in (0..u64::from(completion.range.len)).map(|o| (o, completion.range.start.plus(o)))
-        {
+        for offset in 0..performed.range.len as usize {
+            let at = performed.range.start.plus(offset as u64);
             let Some(byte) = self.tracked(at) else { continue };
-            let bit = 1u8 << byte;
-            if let Some(&class) = completion.read.get(offset as usize) {
-                let is_old = matches!(class, values::CURRENT | values::LOOSE) && stored.coherent & bit != 0;
-                if class == values::STALE || is_old {
-                    text = text.or(Some(format!(
-                        "{} read {at} older than its last coherent store",
-                        completion.kind.name()
-                    )));
-                }
+            let read = performed.read.get(offset).filter(|_| is_checked);
+            if read.is_some_and(|&class| stored.is_stale(byte, class)) {
+                let kind = performed.kind.name();
+                text = text.or(Some(format!("{kind} read {at} older than its last coherent store")));
             }
-            if completion.kind.writes() && completion.kind != AccessKind::Load {
-                if completion.coherent {
-                    stored.coherent |= bit;
-                    stored.loose &= !bit;
-                } else {
-                    stored.loose |= bit;
-                }
+            if let Some(&class) = performed.wrote.get(offset) {
+                stored.note(byte, class);
             }
         }
         text
     }
 
-    fn with_class(&self, patch: &Patch, class: u8) -> u8 {
-        let range = |at: &Address| crate::model::address::Range::new(*at, 1);
-        let is = |at: &Address| patch.read(range(at)).is_some_and(|bytes| bytes == [class]);
-        self.bytes.iter().enumerate().fold(0, |bits, (place, at)| bits | u8::from(is(at)) << place)
+    /// Puts the classes right where such stores were performed. What is handed on, and performed elsewhere, is only its own.
+    fn settle_at(&self, shape: &NodeShape, patch: &mut Patch, stored: Stored) {
+        let early = if shape.role == Role::Leaf && !shape.is_checked { values::STALE } else { values::OWN };
+        patch.change_bytes(|at, class| {
+            let Some(byte) = self.tracked(at) else { return class };
+            let is_here = stored.coherent >> byte & 1 == 1;
+            if class == values::STORING && !is_here { early } else { stored.here(byte, class) }
+        });
     }
 
     fn settle(&self, patch: &mut Patch, stored: Stored) {
@@ -231,10 +205,21 @@ impl System {
 
     /// The state of a node in which all that it has of some tracked bytes has become stale.
     #[must_use]
-    pub fn outdated(&self, timeless: &Timeless, bytes: u8) -> Timeless {
-        let mut timeless = timeless.clone();
+    pub fn outdated(&self, index: usize, timeless: &Timeless, bytes: u8) -> Timeless {
+        let is_asked =
+            self.nodes.get(index).is_some_and(|shape| shape.role != Role::Leaf || shape.is_checked);
+        let is_own = |(_, at): &(usize, &Address)| is_asked && timeless.has_handed_on(**at);
+        let own = self.bytes.iter().enumerate().filter(is_own).fold(0, |bits, (place, _)| bits | 1 << place);
         let stored = Stored { coherent: bytes, loose: 0 };
-        timeless.patches_mut(|patch| self.settle(patch, stored));
+        let mut timeless = timeless.clone();
+        timeless.patches_mut(|patch| {
+            patch.change_bytes(|at, class| match self.tracked(at) {
+                // Until it is answered, whoever is above it may see what was before that, or what comes of it.
+                Some(byte) if class != values::STALE && own >> byte & 1 == 1 => values::OWN,
+                Some(byte) => stored.here(byte, class),
+                None => class,
+            });
+        });
         timeless
     }
 

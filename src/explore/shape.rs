@@ -30,10 +30,10 @@ pub struct NodeShape {
     pub deeds: Vec<Deed>,
     /// A directory tracks what it holds.
     pub is_tracked: bool,
-    /// Its loads read the last store to be performed, wherever that was.
+    /// Loads from above read the last coherent store to be performed, wherever that was, or a store of their own that is handed on.
     pub is_checked: bool,
-    /// Stores are performed here; elsewhere a copy is only brought up to date with what is handed on.
-    pub performs: bool,
+    /// What it gives to a child that keeps it untracked, or reads for it, is the last coherent store to be performed.
+    pub serves_checked: bool,
     /// Of a directory: its children leave it only when told, and never silently, so that what it lists is there.
     pub is_exact: bool,
 }

@@ -36,8 +36,6 @@ pub struct System {
     pub lines: Vec<Address>,
     pub bytes: Vec<Address>,
     pub outstanding: u32,
-    /// Values are checked: every cache is coherent, and stores are performed where they complete.
-    pub values: bool,
     /// The state rules are checked between L1s too.
     pub coherent: bool,
     /// Ways of exchanging parts that are alike.
@@ -90,8 +88,6 @@ impl System {
         lines.dedup();
         let bytes = alphabet.bytes();
         check_size(&wiring, &bytes, &lines, machine)?;
-        let leaves = wiring.nodes.iter().filter(|node| node.config.role == Role::Leaf);
-        let values = leaves.clone().all(|node| is_coherent(node) || node.config.table.uncached.is_some());
         let names = machine.components().clone();
         let mut system = Self {
             lanes: lanes(&wiring),
@@ -101,7 +97,6 @@ impl System {
             lines,
             bytes,
             outstanding: alphabet.outstanding,
-            values,
             coherent: wiring.coherent,
             homes: wiring.homes.clone(),
             nodes: Vec::new(),
@@ -129,8 +124,8 @@ impl System {
             parents: self.lines.iter().map(parent).collect(),
             deeds: self.deeds(wiring, number, alphabet),
             is_tracked: node.config.is_tracked(),
-            is_checked: is_coherent(node),
-            performs: !hands_on(node),
+            is_checked: node.config.role == Role::Leaf && node.config.is_tracked() && !fetches(node),
+            serves_checked: node.config.role == Role::Root || node.config.is_tracked(),
             is_exact: is_exact(wiring, node),
         }
     }
@@ -141,7 +136,7 @@ impl System {
         let agents = wiring.agents.iter().filter(|(_, l1)| *l1 == number).map(|(by, _)| *by);
         for by in agents.filter(|by| alphabet.by.is_empty() || alphabet.by.contains(by)) {
             for &(kind, range) in &alphabet.accesses {
-                deeds.push(Deed::Access { by, access: self.access(node, kind, range) });
+                deeds.push(Deed::Access { by, access: access_of(node, kind, range) });
             }
             if alphabet.acquires && node.is_synchronised() {
                 deeds.push(Deed::Acquire { by });
@@ -158,19 +153,6 @@ impl System {
             deeds.extend(blocks.into_iter().map(Deed::Evict));
         }
         deeds
-    }
-
-    /// An access, which writes what becomes the newest.
-    fn access(&self, node: &Node, kind: AccessKind, range: Range) -> Access {
-        let mut access = Access { kind, range, bytes: SmallVec::new(), mask: None };
-        if kind.writes() {
-            let may_differ = node.config.table.uncached.is_none();
-            let loose =
-                !self.values || kind == AccessKind::NStore && may_differ && !node.must_promote(&access);
-            let class = if loose { values::STORING_LOOSE } else { values::STORING };
-            access.bytes = SmallVec::from_elem(class, range.len as usize);
-        }
-        access
     }
 
     /// The place of a byte among the tracked ones.
@@ -223,6 +205,18 @@ impl System {
     }
 }
 
+/// An access, which writes what becomes the newest.
+fn access_of(node: &Node, kind: AccessKind, range: Range) -> Access {
+    let mut access = Access { kind, range, bytes: SmallVec::new(), mask: None };
+    if kind.writes() {
+        let may_differ = node.config.table.uncached.is_none();
+        let loose = kind == AccessKind::NStore && may_differ && !node.must_promote(&access);
+        let class = if loose { values::STORING_LOOSE } else { values::STORING };
+        access.bytes = SmallVec::from_elem(class, range.len as usize);
+    }
+    access
+}
+
 /// The steps that a node's table has for accesses to what it holds.
 fn steps(node: &Node) -> impl Iterator<Item = Step> {
     let is_leaf = node.config.role == Role::Leaf;
@@ -230,14 +224,9 @@ fn steps(node: &Node) -> impl Iterator<Item = Step> {
     rows.flat_map(move |row| if is_leaf { row.leaf } else { row.inner }).flatten().map(|cell| cell.step)
 }
 
-/// Whether what a leaf holds is tracked, and its stores are performed there.
-fn is_coherent(node: &Node) -> bool {
-    node.config.role == Role::Leaf && !steps(node).any(|step| matches!(step, Step::Fetch | Step::Forward))
-}
-
-/// Whether a node hands on stores to blocks that it holds.
-fn hands_on(node: &Node) -> bool {
-    node.config.role != Role::Root && steps(node).any(|step| step == Step::Forward)
+/// Whether a leaf asks for bytes of which nobody keeps account.
+fn fetches(node: &Node) -> bool {
+    steps(node).any(|step| step == Step::Fetch)
 }
 
 /// What a directory lists is there: its units are its children's blocks, and they leave it only by a message.

@@ -11,6 +11,9 @@ pub const LOOSE: u8 = 2;
 pub const STORING: u8 = 3;
 /// What a non-coherent store writes: at its end `LOOSE`.
 pub const STORING_LOOSE: u8 = 4;
+/// What a node has of a byte to which it has handed on a coherent store: whoever is above it may see that before it is performed, or
+/// what was there before until it is answered.
+pub const OWN: u8 = 5;
 
 /// What an input did to the tracked bytes, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -33,6 +36,22 @@ impl Stored {
             _ if is(self.coherent) => STALE,
             class => class,
         }
+    }
+
+    /// Notes a store of such a class.
+    pub fn note(&mut self, index: u32, class: u8) {
+        let bit = 1 << index;
+        match class {
+            STORING => (self.coherent, self.loose) = (self.coherent | bit, self.loose & !bit),
+            _ => self.loose |= bit,
+        }
+    }
+
+    /// Whether a class is older than the last coherent store, of which these are the latest.
+    #[must_use]
+    pub fn is_stale(self, index: u32, class: u8) -> bool {
+        let is_new = self.coherent >> index & 1 == 1;
+        class == STALE || is_new && matches!(class, CURRENT | LOOSE | OWN)
     }
 
     /// Which bytes have been stored non-coherently since their last coherent store, given which had been.

@@ -287,7 +287,7 @@ impl<'a> Worker<'a> {
         }
         let mut tables = self.shared.lock();
         let Some(timeless) = tables.nodes.get(id as usize).cloned() else { return id };
-        let old = tables.node(self.system, index, self.system.outdated(&timeless, bytes));
+        let old = tables.node(self.system, index, self.system.outdated(index, &timeless, bytes));
         self.copy(&tables);
         drop(tables);
         self.old_nodes.insert(key, old);

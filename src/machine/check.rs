@@ -1,66 +1,24 @@
 //! The protocol's rules, checked after every event on the blocks that it touched: one writer or many readers,
 //! inclusion, the directory, values of coherent loads, and that no store is lost.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 
 use super::consistency::Consistency;
+use super::stores::{Old, Stores};
 use super::{Machine, Transaction, Violation};
-use crate::model::access::AccessKind;
+use crate::model::access::{Access, AccessKind};
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::inspect::Inspect;
+use crate::model::message::TxnNumber;
 use crate::model::record::What;
 use crate::model::time::{EventNumber, Tick};
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
-use crate::protocol::outbox::{About, Breach, Completion, Outbox};
+use crate::protocol::outbox::{About, Breach, Completion, Outbox, Taken};
 use crate::protocol::store::Entry;
-
-/// What a byte may be.
-#[derive(Clone, Debug, Default)]
-struct Byte {
-    /// The last coherent store to it.
-    coherent: u8,
-    /// Non-coherent stores since.
-    noncoherent: SmallVec<[u8; 4]>,
-    /// The L1s that made them: each sees its own at least.
-    writers: SmallVec<[ComponentId; 4]>,
-    /// Of them those since kernels met, with the L1s that made them.
-    since: SmallVec<[(ComponentId, u8); 4]>,
-    /// So many of these, the first, will have been seen when a kernel begins that waits for it.
-    meeting: usize,
-    /// Once a kernel has begun since: all that a GPU can read.
-    met: Option<SmallVec<[u8; 4]>>,
-}
-
-impl Byte {
-    /// An L1 has stored it non-coherently: of what it stores between two meetings, the last counts.
-    fn note(&mut self, at: ComponentId, value: u8) {
-        match self.since.iter_mut().skip(self.meeting).find(|(writer, _)| *writer == at) {
-            Some(last) => last.1 = value,
-            None => self.since.push((at, value)),
-        }
-        if let Some(met) = self.met.as_mut().filter(|met| !met.contains(&value)) {
-            met.push(value);
-        }
-    }
-
-    /// A kernel has begun whose GPUs have seen what was stored before: the last of it, if one L1 has stored it.
-    fn meet(&mut self) {
-        let seen: SmallVec<[(ComponentId, u8); 4]> = self.since.drain(..self.meeting).collect();
-        self.meeting = 0;
-        let Some(&(writer, last)) = seen.last() else { return };
-        let is_alone = seen.iter().all(|(other, _)| *other == writer);
-        let mut values: SmallVec<[u8; 4]> = seen.iter().map(|(_, value)| *value).collect();
-        if is_alone {
-            values = SmallVec::from_slice(&[last]);
-        }
-        values.extend(self.since.iter().map(|(_, value)| *value));
-        self.met = Some(values);
-    }
-}
 
 /// The rule that whoever may write is alone.
 const SINGLE_WRITER: &str = "single-writer";
@@ -76,7 +34,9 @@ const SPIN_EVENTS: EventNumber = 1 << 16;
 #[derive(Clone, Debug)]
 pub struct Checker {
     values: bool,
-    bytes: BTreeMap<u64, Byte>,
+    stores: Stores,
+    /// Stores that were performed for an L1 which has not been told yet.
+    taken: BTreeSet<TxnNumber>,
     /// Ranges that this event touched.
     touched: SmallVec<[Range; 4]>,
     /// Of a machine that software keeps coherent.
@@ -86,7 +46,13 @@ pub struct Checker {
 impl Checker {
     #[must_use]
     pub fn new(values: bool, consistency: Option<Consistency>) -> Self {
-        Self { values, bytes: BTreeMap::new(), touched: SmallVec::new(), consistency }
+        Self {
+            values,
+            stores: Stores::default(),
+            taken: BTreeSet::new(),
+            touched: SmallVec::new(),
+            consistency,
+        }
     }
 
     /// Memory before the first event.
@@ -94,55 +60,24 @@ impl Checker {
         if let Some(consistency) = &mut self.consistency {
             consistency.set_initial(address, bytes);
         }
-        for (offset, byte) in bytes.iter().enumerate() {
-            let known = Byte { coherent: *byte, ..Byte::default() };
-            self.bytes.insert(address.plus(offset as u64).0, known);
-        }
+        self.stores.store(address, bytes);
     }
 
     /// Dirty bytes of a block that is placed before the first event.
     pub fn add_initial(&mut self, address: Address, bytes: &[u8]) {
-        for (offset, byte) in bytes.iter().enumerate() {
-            self.bytes.entry(address.plus(offset as u64).0).or_default().noncoherent.push(*byte);
-        }
+        self.stores.store_loosely(None, address, bytes);
     }
 
-    fn store(&mut self, at: ComponentId, run: Range, bytes: &[u8], coherent: bool) {
-        for (offset, byte) in bytes.iter().enumerate() {
-            let known = self.bytes.entry(run.start.plus(offset as u64).0).or_default();
+    /// An access above an L1 has stored.
+    fn store(&mut self, at: ComponentId, access: &Access, coherent: bool) {
+        for run in access.runs() {
+            let bytes = access.bytes_of(run);
             if coherent {
-                *known = Byte { coherent: *byte, ..Byte::default() };
-                continue;
+                self.stores.store(run.start, bytes);
+            } else {
+                self.stores.store_loosely(Some(at), run.start, bytes);
             }
-            if !known.noncoherent.contains(byte) {
-                known.noncoherent.push(*byte);
-            }
-            if !known.writers.contains(&at) {
-                known.writers.push(at);
-            }
-            known.note(at, *byte);
         }
-    }
-
-    /// The first byte of a coherent load at an L1, of a GPU or not, that it cannot have read: its address, what it read, what it should,
-    /// and whether that L1 itself has stored there.
-    fn stale(
-        &self,
-        (at, is_host): (ComponentId, bool),
-        range: Range,
-        read: &[u8],
-    ) -> Option<(Address, u8, u8, bool)> {
-        read.iter().enumerate().find_map(|(offset, byte)| {
-            let address = range.start.plus(offset as u64);
-            let unwritten = Byte::default();
-            let known = self.bytes.get(&address.0).unwrap_or(&unwritten);
-            let may_be_old = known.coherent == *byte && !known.writers.contains(&at);
-            let fine = match &known.met {
-                Some(met) if !is_host => met.contains(byte),
-                _ => may_be_old || known.noncoherent.contains(byte),
-            };
-            (!fine).then_some((address, *byte, known.coherent, known.writers.contains(&at)))
-        })
     }
 }
 
@@ -181,31 +116,55 @@ impl Machine {
         if !checker.values || !coherent {
             return;
         }
-        let stale = match completion.kind {
-            AccessKind::Load | AccessKind::Atomic(_) => {
-                let is_host = self.fixed.components.is_host(completion.node);
-                checker.stale((completion.node, is_host), completion.range, &completion.read)
-            }
-            _ => None,
+        let at = completion.node;
+        // What was taken was looked at then.
+        let was_taken = completion.number.is_some_and(|number| checker.taken.remove(&number));
+        let is_read = completion.kind == AccessKind::Load || matches!(completion.kind, AccessKind::Atomic(_));
+        let old = if is_read && !was_taken {
+            let by = (at, self.fixed.components.is_host(at));
+            checker.stores.old(by, completion.range, &completion.read)
+        } else {
+            None
         };
-        if completion.kind.writes() {
-            let access = completion.access();
-            for run in access.runs() {
-                checker.store(completion.node, run, access.bytes_of(run), completion.coherent);
-            }
+        if completion.kind.writes() && !was_taken {
+            checker.store(at, &completion.access(), completion.coherent);
         }
-        if let Some((address, read, last, is_own)) = stale {
-            let about = About::new(completion.range, completion.number);
-            let kind = completion.kind.name();
-            let text = if read == last {
-                let who = if is_own { "its own L1" } else { "a kernel before" };
-                format!("the {kind} read {read:#04x} at {address}, but {who} has stored there since")
-            } else {
-                format!(
-                    "the {kind} read {read:#04x} at {address}, but the last coherent store wrote {last:#04x}"
-                )
-            };
-            self.violate(completion.node, about, "stale-read", &text, out);
+        // Until a store that its L1 has handed on is answered, a load may see that, or what was there before.
+        let is_own = |old: &Old| self.node(at).is_some_and(|node| node.has_handed_on(old.address));
+        if let Some(old) = old.filter(|old| !is_own(old)) {
+            self.tell_old(at, About::new(completion.range, completion.number), completion.kind, old, out);
+        }
+    }
+
+    fn tell_old(&mut self, at: ComponentId, about: About, kind: AccessKind, old: Old, out: &mut Outbox) {
+        let Old { address, value, coherent: last, is_own } = old;
+        let kind = kind.name();
+        let text = if value == last {
+            let who = if is_own { "its own L1" } else { "a kernel before" };
+            format!("the {kind} read {value:#04x} at {address}, but {who} has stored there since")
+        } else {
+            format!(
+                "the {kind} read {value:#04x} at {address}, but the last coherent store wrote {last:#04x}"
+            )
+        };
+        self.violate(at, about, "stale-read", &text, out);
+    }
+
+    /// A store or atomic was performed for an L1 that is not told yet: from now on everybody else sees it.
+    pub(super) fn check_taken(&mut self, taken: &Taken, out: &mut Outbox) {
+        let coherent = self.fixed.coherent;
+        let writer = self.txns.find(taken.number).and_then(|txn| self.agents.get(txn.agent));
+        let at = writer.and_then(|agent| self.nodes.get(agent.l1)).map(Node::id);
+        let Some(checker) = self.checker.as_mut().filter(|checker| checker.values && coherent) else {
+            return;
+        };
+        // Who only hands on the answer says so, too.
+        let Some(at) = at.filter(|_| checker.taken.insert(taken.number)) else { return };
+        let by = (at, self.fixed.components.is_host(at));
+        let old = checker.stores.old(by, taken.range, &taken.read);
+        checker.store(at, &taken.access(), taken.kind != AccessKind::NStore);
+        if let Some(old) = old {
+            self.tell_old(at, About::new(taken.range, Some(taken.number)), taken.kind, old, out);
         }
     }
 
@@ -215,8 +174,8 @@ impl Machine {
         let mut tasks = self.tasks.states.iter();
         let others_wait = tasks.any(|state| state.started.is_none() && !state.flushing.is_empty());
         let is_known = self.txns.is_empty() && !self.is_gpu_working() && !others_wait;
-        for known in self.checker.iter_mut().flat_map(|checker| checker.bytes.values_mut()) {
-            known.meeting = if is_known { known.since.len() } else { 0 };
+        if let Some(checker) = &mut self.checker {
+            checker.stores.begin_meeting(is_known);
         }
     }
 
@@ -225,8 +184,8 @@ impl Machine {
         if !self.txns.is_empty() {
             return;
         }
-        for known in self.checker.iter_mut().flat_map(|checker| checker.bytes.values_mut()) {
-            known.meet();
+        if let Some(checker) = &mut self.checker {
+            checker.stores.end_meeting();
         }
     }
 
@@ -447,11 +406,12 @@ impl Machine {
         let Some(checker) = self.checker.as_ref().filter(|checker| checker.values && coherent) else {
             return;
         };
-        let lost: Vec<(Address, String)> = checker
-            .bytes
-            .iter()
-            .filter(|(address, byte)| !self.is_kept(Address(**address), byte, &out.homes))
-            .map(|(address, byte)| (Address(*address), self.lost_store(Address(*address), byte, &out.homes)))
+        let lost = checker.stores.bytes().filter(|(address, known, place)| {
+            let may_be_left = |value| known.may_be_left(*place, value);
+            !self.is_kept(*address, may_be_left, &out.homes)
+        });
+        let lost: Vec<(Address, String)> = lost
+            .map(|(address, known, place)| (address, self.lost_store(address, known.last(place), &out.homes)))
             .take(8)
             .collect();
         for (address, text) in lost {
@@ -462,30 +422,24 @@ impl Machine {
     }
 
     /// What was stored to a byte that nobody has any more, by whom if that is known, and what memory has instead.
-    fn lost_store(&self, address: Address, byte: &Byte, homes: &Homes) -> String {
-        let value = byte.noncoherent.last().unwrap_or(&byte.coherent);
-        let writer = byte.writers.last().filter(|_| !byte.noncoherent.is_empty());
-        let by = writer.map_or_else(String::new, |id| format!(" by {}", self.fixed.components.path(*id)));
+    fn lost_store(
+        &self,
+        address: Address,
+        (value, writer): (u8, Option<ComponentId>),
+        homes: &Homes,
+    ) -> String {
+        let by = writer.map_or_else(String::new, |id| format!(" by {}", self.fixed.components.path(id)));
         let home = self.node_behind(address, homes).and_then(|home| home.value(Range::new(address, 1)));
         let has = home.and_then(|bytes| bytes.first().copied());
         let has = has.map_or_else(String::new, |has| format!(", and memory has {has:#04x}"));
         format!("the store of {value:#04x} at {address}{by} is nowhere any more{has}")
     }
 
-    /// Whether the last value of a byte is in a dirty copy, or in memory.
-    fn is_kept(&self, address: Address, byte: &Byte, homes: &Homes) -> bool {
+    /// Whether a value that may be left of a byte is in a dirty copy, or in memory.
+    fn is_kept(&self, address: Address, may_be_left: impl Fn(u8) -> bool, homes: &Homes) -> bool {
         let range = Range::new(address, 1);
-        let fits = |value: Option<Vec<u8>>| {
-            value.is_some_and(|value| {
-                value.first().is_some_and(|value| {
-                    if byte.noncoherent.is_empty() {
-                        *value == byte.coherent
-                    } else {
-                        byte.noncoherent.contains(value)
-                    }
-                })
-            })
-        };
+        let fits =
+            |value: Option<Vec<u8>>| value.and_then(|value| value.first().copied()).is_some_and(&may_be_left);
         let is_dirty = |node: &&Node| node.config.role != Role::Root && node.is_dirty(range);
         self.nodes.iter().filter(is_dirty).any(|node| fits(node.value(range)))
             || fits(self.node_behind(address, homes).and_then(|home| home.value(range)))

@@ -8,6 +8,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use self::pieces::{Piece, Pieces, Seen, Stored};
+use super::runs::Run;
 use crate::model::access::{Access, AccessKind};
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;

@@ -483,6 +483,10 @@ impl Inspect for Machine {
     fn statistics(&self) -> Vec<(String, f64)> {
         self.all_statistics()
     }
+
+    fn statistic(&self, key: &str) -> Option<f64> {
+        self.one_statistic(key)
+    }
 }
 
 #[cfg(test)]

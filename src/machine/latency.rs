@@ -59,11 +59,13 @@ pub struct Latency {
     /// Those for which a directory had to ask caches other than the accessing one's own.
     pub probed: u64,
     pub ticks: Tick,
+    pub shortest: Tick,
     pub longest: Tick,
 }
 
 impl Latency {
     fn add(&mut self, ticks: Tick) {
+        self.shortest = if self.count == 0 { ticks } else { self.shortest.min(ticks) };
         self.count += 1;
         self.ticks = self.ticks.saturating_add(ticks);
         self.longest = self.longest.max(ticks);
@@ -77,6 +79,11 @@ impl Latency {
             merged: self.merged + other.merged,
             probed: self.probed + other.probed,
             ticks: self.ticks.saturating_add(other.ticks),
+            shortest: match (self.count, other.count) {
+                (0, _) => other.shortest,
+                (_, 0) => self.shortest,
+                _ => self.shortest.min(other.shortest),
+            },
             longest: self.longest.max(other.longest),
         }
     }
@@ -165,8 +172,9 @@ impl Latencies {
     /// The ticks that so many of a hundred accesses of a class took at most, if there are any.
     #[must_use]
     pub fn percentile(&self, class: Class, percent: u32) -> Option<f64> {
-        let longest = self.of_class(class).longest;
-        self.spreads.get(class as usize)?.percentile(percent).map(|ticks| ticks.min(longest as f64))
+        let Latency { shortest, longest, .. } = self.of_class(class);
+        let ticks = self.spreads.get(class as usize)?.percentile(percent)?;
+        Some(ticks.max(shortest as f64).min(longest as f64))
     }
 
     /// Those of a task.

@@ -36,12 +36,14 @@ mod queue;
 mod quiet_check;
 mod release_check;
 mod resources;
+mod runs;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sizes;
 mod spinning;
 mod statistics;
 mod step;
+mod stores;
 mod synchronise;
 mod tags;
 mod tasks;
@@ -52,7 +54,7 @@ mod ways;
 mod why;
 
 use std::hash::Hasher;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHasher;
 
@@ -209,6 +211,7 @@ struct Fixed {
     coherent: bool,
     /// What the GPUs store coherently is performed where cores look, too: not in a cache that their directories do not know.
     shares_home: bool,
+    section_of: OnceLock<statistics::SectionOf>,
 }
 
 /// A simulated machine at one moment: one plain value.

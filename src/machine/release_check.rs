@@ -9,7 +9,7 @@ use crate::model::message::TxnNumber;
 use crate::model::time::EventNumber;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
-use crate::protocol::outbox::{About, Completion, Outbox, Taken};
+use crate::protocol::outbox::{About, Completion, Outbox};
 
 impl Machine {
     pub(super) fn consistency(&mut self) -> Option<&mut Consistency> {
@@ -32,9 +32,11 @@ impl Machine {
     /// What was performed for somebody above: from now on nobody whom hardware keeps coherent reads what was before.
     pub(super) fn note_taken(&mut self, out: &mut Outbox) {
         let event = self.event;
-        for Taken { number, kind, range, wrote, mask } in out.taken.drain(..) {
-            if let Some(known) = self.checker.as_mut().and_then(|checker| checker.consistency.as_mut()) {
-                known.take(number, &Access { kind, range, bytes: wrote, mask }, event);
+        for taken in std::mem::take(&mut out.taken) {
+            match self.checker.as_mut().map(|checker| checker.consistency.as_mut()) {
+                Some(Some(known)) => known.take(taken.number, &taken.access(), event),
+                Some(None) => self.check_taken(&taken, out),
+                None => {}
             }
         }
     }

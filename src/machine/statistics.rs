@@ -16,6 +16,8 @@ mod tags;
 mod tests;
 mod warps;
 
+use rustc_hash::FxHashMap;
+
 use super::Machine;
 use crate::model::message::MessageKind;
 use crate::model::text::key_word;
@@ -40,34 +42,73 @@ impl Sheet {
     }
 }
 
+/// The parts of all statistics, in their order.
+const SECTIONS: [fn(&Machine, &mut Sheet); 17] = [
+    Machine::run_statistics,
+    Machine::access_statistics,
+    Machine::warp_statistics,
+    Machine::message_statistics,
+    Machine::level_statistics,
+    Machine::node_statistics,
+    Machine::link_statistics,
+    Machine::dram_statistics,
+    Machine::paging_statistics,
+    Machine::copy_statistics,
+    Machine::numa_statistics,
+    Machine::remote_directory_statistics,
+    Machine::coalescing_statistics,
+    Machine::tag_statistics,
+    Machine::synchronisation_statistics,
+    Machine::launch_statistics,
+    Machine::task_statistics,
+];
+
+/// Which section has a statistic: found out once, since whoever asks for one asks again after each event.
+pub(super) type SectionOf = FxHashMap<String, usize>;
+
 impl Machine {
     pub(super) fn all_statistics(&self) -> Vec<(String, f64)> {
         let mut sheet = Sheet::default();
+        for section in SECTIONS {
+            section(self, &mut sheet);
+        }
+        sheet.0
+    }
+
+    /// One of them; only its section is made.
+    pub(super) fn one_statistic(&self, key: &str) -> Option<f64> {
+        let known = self.fixed.section_of.get_or_init(|| self.sections()).get(key);
+        // Those of tasks come up as these end.
+        let section = known.and_then(|section| SECTIONS.get(*section)).copied();
+        let mut sheet = Sheet::default();
+        section.unwrap_or(Self::task_statistics)(self, &mut sheet);
+        sheet.0.into_iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    fn sections(&self) -> SectionOf {
+        let mut sections = SectionOf::default();
+        for (index, section) in SECTIONS.iter().enumerate() {
+            let mut sheet = Sheet::default();
+            section(self, &mut sheet);
+            sections.extend(sheet.0.into_iter().map(|(key, _)| (key, index)));
+        }
+        sections
+    }
+
+    fn run_statistics(&self, sheet: &mut Sheet) {
         sheet.count("cycles".to_owned(), self.fixed.time.cycle(self.now));
         sheet.count("events".to_owned(), self.event);
         sheet.count("accesses".to_owned(), self.accesses());
         sheet.count("work_cycles".to_owned(), self.fixed.time.cycle(self.worked_until()));
         sheet.count("violations".to_owned(), self.violations.len() as u64);
-        self.access_statistics(&mut sheet);
-        self.warp_statistics(&mut sheet);
+    }
+
+    fn message_statistics(&self, sheet: &mut Sheet) {
         for (kind, (count, bytes)) in MessageKind::ALL.into_iter().zip(self.sent) {
             let kind = key_word(kind.name());
             sheet.count(format!("messages.{kind}.count"), count);
             sheet.count(format!("messages.{kind}.bytes"), bytes);
         }
-        self.node_statistics(&mut sheet);
-        self.link_statistics(&mut sheet);
-        self.dram_statistics(&mut sheet);
-        self.paging_statistics(&mut sheet);
-        self.copy_statistics(&mut sheet);
-        self.numa_statistics(&mut sheet);
-        self.remote_directory_statistics(&mut sheet);
-        self.coalescing_statistics(&mut sheet);
-        self.tag_statistics(&mut sheet);
-        self.synchronisation_statistics(&mut sheet);
-        self.launch_statistics(&mut sheet);
-        self.task_statistics(&mut sheet);
-        sheet.0
     }
 
     /// Kernels launched so far, where there are any to launch.

@@ -107,6 +107,8 @@ pub struct Driver {
     random: Random,
     was_full: bool,
     evicted_once: PageSet,
+    /// Those of them that have left since for a core or another GPU: nothing but what is told of them depends on that.
+    taken_since: PageSet,
     /// Absent pages that are not prefetched: cores have taken them back, or another GPU has them. They far-fault first.
     apart: PageSet,
     /// Pages in the order in which they were accessed first.
@@ -137,6 +139,7 @@ impl Driver {
             random: Random::new(seed),
             was_full: false,
             evicted_once: PageSet::default(),
+            taken_since: PageSet::default(),
             apart: PageSet::default(),
             order: Vec::new(),
             seen: PageSet::default(),
@@ -159,7 +162,7 @@ impl Driver {
     /// evicted before.
     pub fn interrupt(&mut self, page: Page, now: Since) -> bool {
         self.residency.allocate(page);
-        let thrashes = self.evicted_once.contains(page);
+        let thrashes = self.evicted_once.contains(page) && !self.taken_since.contains(page);
         self.counters.thrashed += u64::from(thrashes);
         self.queue.push_back(Fault { page, since: now });
         self.wake(now.tick, true);
@@ -333,7 +336,7 @@ impl Driver {
             for page in victims {
                 let wasted = self.leave(page);
                 self.counters.evicted += 1;
-                self.evicted_once.insert(page);
+                self.note_evicted(page);
                 orders.push(Order::Evict { page, wasted });
             }
         }
@@ -361,8 +364,9 @@ impl Driver {
         self.residency.regain(page);
         if to_core {
             self.apart.insert(page);
+            self.taken_since.insert(page);
         } else {
-            self.evicted_once.insert(page);
+            self.note_evicted(page);
         }
     }
 
@@ -382,6 +386,7 @@ impl Driver {
     /// A page leaves GPU memory since somebody else wants it; whether it was prefetched for nothing.
     pub fn send_home(&mut self, page: Page) -> bool {
         self.counters.taken_back += 1;
+        self.taken_since.insert(page);
         self.leave(page)
     }
 
@@ -474,10 +479,15 @@ impl Driver {
         self.queue.iter()
     }
 
-    /// Pages that were evicted some time.
+    fn note_evicted(&mut self, page: Page) {
+        self.evicted_once.insert(page);
+        self.taken_since.remove(page);
+    }
+
+    /// Of the 64 pages from `number * 64` on, those that left last since they were evicted.
     #[must_use]
-    pub fn evicted_once(&self) -> &PageSet {
-        &self.evicted_once
+    pub fn evicted_word(&self, number: u64) -> u64 {
+        self.evicted_once.word(number) & !self.taken_since.word(number)
     }
 
     /// Pages that wait for a frame.

@@ -58,9 +58,32 @@ pub struct Taken {
     pub number: TxnNumber,
     pub kind: AccessKind,
     pub range: Range,
+    /// What an atomic read.
+    pub read: Bytes,
     /// What is there now; empty with values off.
     pub wrote: Bytes,
     pub mask: Option<Arc<Bits>>,
+}
+
+impl Taken {
+    /// It as it was issued, with what is there now.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        Access { kind: self.kind, range: self.range, bytes: self.wrote.clone(), mask: self.mask.clone() }
+    }
+}
+
+/// An access that a node has performed on a block that it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PerformedHere {
+    pub kind: AccessKind,
+    pub range: Range,
+    /// For the warp or core above, and not for a child.
+    pub is_local: bool,
+    /// What a load or atomic read; empty with values off.
+    pub read: Bytes,
+    /// What was stored.
+    pub wrote: Bytes,
 }
 
 /// A message with what has to happen before it can leave.
@@ -116,6 +139,8 @@ pub struct Buffers {
     pub sends: Vec<Outgoing>,
     pub completions: Vec<Completion>,
     pub taken: Vec<Taken>,
+    /// What was performed, for whomever, in its order, if somebody wants to know.
+    pub performed: Vec<PerformedHere>,
     /// What happens in the memory behind a node beside that.
     pub touches: Vec<Touch>,
     /// Rules that a node itself found broken.
@@ -140,6 +165,8 @@ pub struct Outbox<'a> {
     pub homes: Homes,
     /// What may be done with them.
     pub permissions: Permissions,
+    /// Somebody wants to know all that is performed.
+    pub notes_performed: bool,
     /// A node that was told to flush has nothing left to flush.
     pub flushed: bool,
     /// A release of a node has ended.
@@ -165,6 +192,7 @@ impl<'a> Outbox<'a> {
             lists,
             homes: Homes::Single,
             permissions: Permissions::default(),
+            notes_performed: false,
             flushed: false,
             released: false,
             cause: None,

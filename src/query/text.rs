@@ -52,13 +52,6 @@ impl Text {
         self.span.clone()
     }
 
-    /// The line it starts on, from 1.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        let before = self.source.text.as_bytes().iter().take(self.span.start);
-        before.filter(|&&byte| byte == b'\n').count() + 1
-    }
-
     /// A complaint about the bytes `part` of this text.
     #[must_use]
     pub fn error(&self, part: Range<usize>, message: impl Into<String>) -> Diagnostic {
@@ -150,7 +143,6 @@ mod tests {
         let text = "a = 1\nb = \"at gpu9\"\n";
         let source = Source { name: "f".into(), text: text.into() };
         let query = Text::within(&source, 10..19, "at gpu9");
-        assert_eq!(query.line(), 2);
         assert_eq!(query.error(3..7, "x").position(), Some((2, 9)));
         let escaped = Text::within(&source, 10..19, "other");
         assert_eq!(escaped.error(3..7, "x").position(), Some((2, 5)));

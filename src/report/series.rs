@@ -4,10 +4,12 @@
 mod columns;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::behind::Behind;
 use super::csv;
 use super::load::{self, BusySince};
+use crate::diagnostic;
 use crate::machine::{Machine, TaskView};
 use crate::model::component::ComponentId;
 use crate::model::inspect::Inspect;
@@ -63,6 +65,17 @@ struct LinkSince {
     bytes: u64,
 }
 
+/// The first columns of every table of samples.
+const FIRST: [&str; 2] = ["cycle", "event"];
+
+/// That a table of samples may be written to `path`: nothing is there, or an earlier one, or a device.
+///
+/// # Errors
+/// If something else is there.
+pub fn may_replace(path: &Path) -> diagnostic::Result<()> {
+    diagnostic::may_replace(path, &FIRST.join(","), "table of samples")
+}
+
 impl Series {
     /// A series of what `machine` has before its first event.
     ///
@@ -78,7 +91,7 @@ impl Series {
     /// The first line: the names of the columns.
     #[must_use]
     pub fn header(&self) -> String {
-        csv::row(["cycle", "event"].into_iter().chain(self.columns.names()))
+        csv::row(FIRST.into_iter().chain(self.columns.names()))
     }
 
     /// After every event: gives `put` each row that has become due, until it has enough (`false`). The row of a cycle

@@ -96,7 +96,7 @@ impl Compiler<'_> {
         let condition = |at: &At<String>| {
             let text = self.text(at);
             let predicate = Predicate::compile(&text, self.context)?;
-            Ok(Condition { predicate, text: at.value.clone(), line: text.line() })
+            Ok(Condition { predicate, text: at.value.clone(), line: self.line(&at.span) })
         };
         texts.0.iter().map(condition).collect()
     }
@@ -160,8 +160,7 @@ impl Compiler<'_> {
 
     /// The line of the file that something starts on.
     pub fn line(self, span: &std::ops::Range<usize>) -> usize {
-        let before = self.document.source().text.as_bytes().iter().take(span.start);
-        before.filter(|&&byte| byte == b'\n').count() + 1
+        self.document.line(span.start)
     }
 
     fn when(self, at: &At<ExpectFile>) -> Result<When> {

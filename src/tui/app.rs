@@ -79,6 +79,8 @@ pub struct App {
     pub speed: f64,
     pub paced: bool,
     pub message: Option<Message>,
+    /// What was answered since the last command or movement.
+    pub answers: Vec<Message>,
     pub pending: Pending,
     /// Events to go back to with `X`, each from its cause.
     pub effects: Vec<(u64, u64)>,
@@ -128,6 +130,7 @@ impl App {
             speed: SPEED,
             paced: false,
             message: None,
+            answers: Vec::new(),
             pending: Pending::default(),
             effects: Vec::new(),
             busy: false,
@@ -166,6 +169,9 @@ impl App {
 
     /// The requests that came up since the last call.
     pub fn take_requests(&mut self) -> Vec<Request> {
+        if self.requests.iter().any(|request| matches!(request, Request::Command(_))) {
+            self.answers.clear();
+        }
         std::mem::take(&mut self.requests)
     }
 

@@ -208,13 +208,16 @@ impl Prompt {
             Kind::Commands(id) => format!("commands of breakpoint {id}: "),
         };
         let room = usize::from(width).saturating_sub(sign.width()).max(1);
-        let wide = |character: &char| character.width().unwrap_or(0);
-        let mut start = 0;
-        while self.text.iter().skip(start).take(self.cursor - start).map(wide).sum::<usize>() >= room {
-            start += 1;
+        // Back from the cursor as far as there is room; no more than fits of what follows it.
+        let (mut start, mut before) = (self.cursor, 0);
+        for character in self.text.iter().take(self.cursor).rev() {
+            let wide = character.width().unwrap_or(0);
+            if before + wide >= room {
+                break;
+            }
+            (start, before) = (start - 1, before + wide);
         }
-        let before: usize = self.text.iter().skip(start).take(self.cursor - start).map(wide).sum();
-        let text: String = self.text.iter().skip(start).collect();
+        let text: String = self.text.iter().skip(start).take(room + self.cursor - start).collect();
         (format!("{sign}{text}"), (sign.width() + before) as u16)
     }
 

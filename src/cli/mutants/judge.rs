@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::place::{CROWD, Changed, LARGE, Place, Places, Shape, TESTED};
+use super::place::{
+    ACCESSES, CROWD, Changed, LARGE, MEMORY, Place, Places, STEPS, Shape, TESTED, stressed, walked,
+};
 use crate::cli::counterexample;
 use crate::cli::exit::Trouble;
 use crate::cli::interrupt::Interrupt;
@@ -14,18 +16,9 @@ use crate::explore::fairness::{self, Fairness};
 use crate::explore::mutants::{self, Mutant, Verdict};
 use crate::explore::search::{Counts, Limits};
 use crate::explore::way::Violation;
-use crate::explore::{random, stress};
 use crate::protocol::table::Table;
 use crate::report::number::grouped;
 use crate::scenario::Options;
-
-/// Steps and accesses of what is tried at random, and their seed.
-const STEPS: u64 = 500_000;
-const ACCESSES: u64 = 50_000;
-const SEED: u64 = 1;
-
-/// Memory of one exploration.
-pub const MEMORY: u64 = 3 << 30;
 
 /// What became of a mutant.
 pub struct Judged {
@@ -117,10 +110,7 @@ impl Judge<'_> {
             let recording = self.record(&changed, place, &violation)?;
             return Ok(Judged { recording, ..is(true, false, by) });
         }
-        let blueprint = changed.blueprint(&self.places.tested);
-        let plan = stress::Plan { blueprint, accesses: ACCESSES, seed: SEED };
-        let round = plan.round(0, &|| self.interrupt.is_raised())?;
-        if let Some(failure) = round.failure {
+        if let Some(failure) = stressed(changed.blueprint(&self.places.tested), self.interrupt)? {
             let (rule, event) = (failure.rule, grouped(failure.event));
             return Ok(is(true, false, format!("{rule} after {event} events of umscope stress {TESTED}")));
         }
@@ -151,9 +141,7 @@ impl Judge<'_> {
             }
         }
         let large = &self.places.large;
-        let limits = random::Limits { steps: STEPS, seed: SEED, memory: MEMORY, threads: 1 };
-        let outcome = random::walk(&changed.on(large)?, limits, |_| !self.interrupt.is_raised());
-        Ok(outcome.violations.into_iter().next().map(|violation| (large, violation)))
+        Ok(walked(&changed.on(large)?, 1, self.interrupt).map(|violation| (large, violation)))
     }
 
     /// Looks at a mutant on a shape: what is wrong with it there, or what is known of it now.

@@ -9,6 +9,8 @@ use crate::diagnostic::{Diagnostic, Source, in_toml};
 use crate::explore::mutants::{Base, Mutant};
 use crate::explore::search::Limits;
 use crate::explore::system::System;
+use crate::explore::way::Violation;
+use crate::explore::{random, stress};
 use crate::machine::{Blueprint, Machine};
 use crate::protocol::table::Table;
 use crate::report::number::grouped;
@@ -105,8 +107,45 @@ impl Places {
         let tested =
             Scenario::parse(Source::new("the machine under test", text), std::env::current_dir().ok())?;
         let tested = Blueprint { max_cycles: u64::MAX, ..tested.blueprint(&Options::default())? };
-        Ok(Ok(Self { shapes, large: Place::load(LARGE, &[set])?, tested }))
+        let places = Self { shapes, large: Place::load(LARGE, &[set])?, tested };
+        progress.tell(|| format!("{LARGE} and {TESTED}: at random"));
+        let large = places.large.system()?;
+        let wrong = match walked(&large, limits.threads, interrupt) {
+            Some(found) => {
+                Some((found.rule.to_owned(), found.text, format!("explore {LARGE} --random {STEPS}")))
+            }
+            None => stressed(places.tested.clone(), interrupt)?
+                .map(|found| (found.rule, found.text, format!("stress {TESTED} --accesses {ACCESSES}"))),
+        };
+        progress.clear();
+        if let Some((rule, text, how)) = wrong {
+            say(format_args!(
+                "{protocol} breaks a rule as it is, and `umscope {how} --seed {SEED} --protocol {protocol}` shows how: {rule}: {text}"
+            ));
+            return Ok(Err(Status::Failed));
+        }
+        Ok(if interrupt.is_raised() { Err(Status::Interrupted) } else { Ok(places) })
     }
+}
+
+/// Steps and accesses of what is tried at random, and their seed.
+pub const STEPS: u64 = 500_000;
+pub const ACCESSES: u64 = 50_000;
+pub const SEED: u64 = 1;
+
+/// Memory of one exploration.
+pub const MEMORY: u64 = 3 << 30;
+
+/// What random steps break.
+pub fn walked(system: &System, threads: usize, interrupt: &Interrupt) -> Option<Violation> {
+    let limits = random::Limits { steps: STEPS, seed: SEED, memory: MEMORY, threads };
+    random::walk(system, limits, |_| !interrupt.is_raised()).violations.into_iter().next()
+}
+
+/// What a random test breaks.
+pub fn stressed(blueprint: Blueprint, interrupt: &Interrupt) -> Result<Option<stress::Failure>, Trouble> {
+    let plan = stress::Plan { blueprint, accesses: ACCESSES, seed: SEED };
+    Ok(plan.round(0, &|| interrupt.is_raised())?.failure)
 }
 
 /// What a protocol is changed into.

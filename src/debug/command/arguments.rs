@@ -163,6 +163,17 @@ impl Arguments {
         }
     }
 
+    /// Nothing may follow so many words.
+    ///
+    /// # Errors
+    /// If something does.
+    pub fn only(&self, words: usize) -> Result<()> {
+        match self.words().get(words) {
+            Some(word) => Err(self.error(word.span.clone(), "nothing is expected here")),
+            None => Ok(()),
+        }
+    }
+
     /// Nothing may follow.
     ///
     /// # Errors

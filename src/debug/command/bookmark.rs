@@ -7,6 +7,9 @@ use crate::diagnostic::Result;
 /// Most bookmarks.
 const MOST: usize = 1000;
 
+/// Letters of a name.
+const LONGEST: usize = 64;
+
 pub const BOOKMARK: Command = Command {
     name: "bookmark",
     aliases: &["m", "mark", "checkpoint"],
@@ -34,7 +37,11 @@ fn bookmark(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
                     error.expected("a word that starts with a letter, not start, end, cycle or event"),
                 ));
             }
-            word.text.chars().take(64).collect()
+            if word.text.chars().count() > LONGEST {
+                let error = arguments.error(word.span.clone(), "this name is too long");
+                return Err(Box::new(error.expected(format!("{LONGEST} letters at most"))));
+            }
+            word.text.to_owned()
         }
         [_, second, ..] => return Err(arguments.error(second.span.clone(), "a bookmark's name is one word")),
     };

@@ -1,6 +1,6 @@
 //! `bug` and `hint`: finding the bug of a scenario.
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::hunt::Hunt;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
@@ -15,7 +15,7 @@ pub const BUG: Command = Command {
     details: "\
 Without an answer: the symptom, what it may be, and the hints so far. ANSWER is one of the choices, its number, or a part \
 that no other has. Every command helps to find it: break, why, deadlock, cause, info, log.",
-    completes: Completes::Choice,
+    completes: Completes::Slots(&[Takes::Choice]),
     run: bug,
 };
 

@@ -1,6 +1,6 @@
 //! `commands`: what to do when a breakpoint stops.
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 
@@ -11,23 +11,23 @@ pub const COMMANDS: Command = Command {
     group: Group::Breakpoints,
     about: "carry out commands when a breakpoint stops",
     details: "\
-Either on one line, separated by semicolons, or on the lines that follow, up to a line end.
-Without a number, those of the newest breakpoint. No commands at all takes them away.
+Either on one line, separated by semicolons, or on the lines that follow, up to a line end (or the end of the file).
+Without a number, those of the breakpoint that was set last. No commands at all takes them away.
     commands 1 info block 0x1000; continue",
-    completes: Completes::Breakpoint,
+    completes: Completes::Slots(&[Takes::Breakpoint, Takes::Commands]),
     run: commands,
 };
 
 fn commands(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let id = if arguments.is_empty() {
-        let newest = session.breakpoints.list().last().map(|breakpoint| breakpoint.id);
-        newest.ok_or_else(|| Session::complaint("there is no breakpoint"))?
+        session.breakpoints.newest().ok_or_else(|| Session::complaint("no breakpoint has been set"))?
     } else {
         session.breakpoint_named(arguments)?
     };
     let (_, rest) = arguments.split_first();
     if rest.is_empty() {
-        session.queue.collect(id);
+        let depth = session.depth;
+        session.queue.collect(id, depth);
         return Ok(Effect::nothing());
     }
     session.give_commands(id, &rest)?;

@@ -45,62 +45,84 @@ fn commands() -> impl Iterator<Item = (String, String)> {
 fn arguments(session: &Session, completes: Completes, before: &str, rest: usize) -> Vec<Candidate> {
     let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let words: Vec<&str> = before.get(rest..start).unwrap_or_default().split_whitespace().collect();
-    let is_first = words.is_empty();
     let typed = before.get(start..).unwrap_or_default();
     let place = start..before.len();
-    let plain = |words: Vec<(String, String)>| fitting(words.into_iter(), typed, place.clone());
-    let of_query = |language| {
-        let query = before.get(rest..).unwrap_or_default();
-        // Blocks come and go as the machine runs.
-        let blocks = session.machine().blocks(MOST);
-        let context = Context { blocks, ..session.context().clone() };
-        let list = query::complete(query, query.len(), language, &context);
-        list.into_iter()
-            .map(|found| Candidate {
-                text: found.text,
-                about: found.about,
-                replaces: found.replaces.start + rest..found.replaces.end + rest,
-            })
-            .collect()
-    };
+    let of = |takes| fitting(taken(session, takes, &words, typed).into_iter(), typed, place.clone());
     match completes {
-        Completes::Filter => of_query(Language::Records),
-        Completes::Stop => of_query(Language::Stop),
-        Completes::State => of_query(Language::State),
-        Completes::Words(words) if is_first => plain(words.iter().map(|word| bare(word)).collect()),
-        Completes::Subject(subjects) if is_first => {
-            plain(subjects.iter().map(|(word, _)| bare(word)).collect())
+        Completes::Nothing => Vec::new(),
+        Completes::Filter => query(session, Language::Records, before, rest),
+        Completes::Stop => query(session, Language::Stop, before, rest),
+        Completes::State => query(session, Language::State, before, rest),
+        Completes::Watch => watched(session, before, (rest, start)),
+        Completes::Slots(slots) => {
+            let last = slots.len().saturating_sub(1);
+            match slots.get(words.len().min(last)) {
+                Some(Takes::Predicate) => query(session, Language::State, before, after(before, rest, last)),
+                Some(Takes::Commands) => commands_after(session, before, after(before, rest, last)),
+                Some(takes) if words.len() <= last => of(*takes),
+                _ => Vec::new(),
+            }
         }
-        Completes::Command if is_first => {
-            let kinds = KINDS.iter().map(|kind| (kind.name.to_owned(), kind.about.to_owned()));
-            plain(commands().chain(kinds).collect())
+        Completes::Each(takes) => of(takes),
+        Completes::Subject(subjects) if words.is_empty() => {
+            fitting(subjects.iter().map(|(word, _)| bare(word)), typed, place)
         }
-        Completes::Breakpoint => plain(
-            session.breakpoints().list().iter().map(|found| (found.id.to_string(), found.line())).collect(),
-        ),
-        Completes::Branch => plain(
-            session
-                .branches()
-                .list()
-                .iter()
-                .map(|branch| (branch.number.to_string(), branch.what()))
-                .collect(),
-        ),
-        Completes::Choice if is_first => plain(choices(session)),
-        Completes::Position if is_first => plain(positions(session)),
-        Completes::Component if is_first => plain(components(session)),
         Completes::Subject(subjects) => {
             let subject = subjects.iter().find(|(word, _)| words == [*word]);
-            plain(subject.map(|(_, takes)| taken(session, *takes)).unwrap_or_default())
+            subject.map(|(_, takes)| of(*takes)).unwrap_or_default()
         }
-        Completes::Nothing
-        | Completes::Path
-        | Completes::Words(_)
-        | Completes::Command
-        | Completes::Choice
-        | Completes::Position
-        | Completes::Component => Vec::new(),
     }
+}
+
+/// Where what follows so many words begins.
+fn after(before: &str, rest: usize, words: usize) -> usize {
+    let mut at = rest;
+    for _ in 0..words {
+        let text = before.get(at..).unwrap_or_default();
+        let blank = text.len() - text.trim_start().len();
+        let word = text.split_whitespace().next().map_or(0, str::len);
+        at += blank + word;
+    }
+    at
+}
+
+fn query(session: &Session, language: Language, before: &str, rest: usize) -> Vec<Candidate> {
+    let query = before.get(rest..).unwrap_or_default();
+    // Blocks come and go as the machine runs.
+    let blocks = session.machine().blocks(MOST);
+    let context = Context { blocks, ..session.context().clone() };
+    let list = query::complete(query, query.len(), language, &context);
+    let moved = |found: query::Completion| Candidate {
+        text: found.text,
+        about: found.about,
+        replaces: found.replaces.start + rest..found.replaces.end + rest,
+    };
+    list.into_iter().map(moved).collect()
+}
+
+/// What is watched, and its condition.
+fn watched(session: &Session, before: &str, (rest, start): (usize, usize)) -> Vec<Candidate> {
+    let words = before.get(rest..start).unwrap_or_default();
+    if let Some(at) = words.find(" if ") {
+        return query(session, Language::State, before, rest + at + " if ".len());
+    }
+    let mut found = query(session, Language::State, before, rest);
+    if !words.trim().is_empty() {
+        let typed = before.get(start..).unwrap_or_default();
+        let word = ("if".to_owned(), "only where a predicate holds".to_owned());
+        found.extend(fitting(std::iter::once(word), typed, start..before.len()));
+    }
+    found
+}
+
+/// The last of several commands.
+fn commands_after(session: &Session, before: &str, from: usize) -> Vec<Candidate> {
+    let from = before.get(from..).and_then(|text| text.rfind(';')).map_or(from, |at| from + at + 1);
+    let text = before.get(from..).unwrap_or_default();
+    let found = complete(session, text, text.len()).into_iter();
+    let moved =
+        |one: Candidate| Candidate { replaces: one.replaces.start + from..one.replaces.end + from, ..one };
+    found.map(moved).collect()
 }
 
 /// A word that needs no explanation.
@@ -114,16 +136,71 @@ fn choices(session: &Session) -> Vec<(String, String)> {
     (1..).zip(choices).map(|(number, choice): (usize, _)| (number.to_string(), choice.clone())).collect()
 }
 
-/// What may follow the word that names a subject.
-fn taken(session: &Session, takes: Takes) -> Vec<(String, String)> {
+/// What may stand at a place, behind some words.
+fn taken(session: &Session, takes: Takes, words: &[&str], typed: &str) -> Vec<(String, String)> {
+    let all = |words: &[&str]| words.iter().map(|word| bare(word)).collect::<Vec<_>>();
     match takes {
-        Takes::Nothing => Vec::new(),
+        Takes::Nothing | Takes::Predicate | Takes::Commands => Vec::new(),
+        Takes::Words(words) => all(words),
         Takes::Component => components(session),
+        Takes::ComponentOr(words) => [all(words), components(session)].concat(),
         Takes::Block => session.machine().blocks(MOST).iter().map(|block| bare(&block.to_string())).collect(),
         Takes::Key => keys(session, ""),
         Takes::Setting => keys(session, "="),
         Takes::Fault => Fault::NAMES.map(bare).to_vec(),
+        Takes::Breakpoint => breakpoints(session),
+        Takes::Deletable if words.last() == Some(&"bookmark") => bookmarks(session),
+        Takes::Deletable if words.is_empty() => [breakpoints(session), all(&["bookmark"])].concat(),
+        Takes::Deletable => breakpoints(session),
+        Takes::Display => {
+            session.displays.iter().map(|display| (display.id.to_string(), display.text.clone())).collect()
+        }
+        Takes::Position => positions(session),
+        Takes::Command => {
+            let kinds = KINDS.iter().map(|kind| (kind.name.to_owned(), kind.about.to_owned()));
+            commands().chain(kinds).collect()
+        }
+        Takes::Branch => {
+            let branches = session.branches().list().iter();
+            branches.map(|branch| (branch.number.to_string(), branch.what())).collect()
+        }
+        Takes::Choice => choices(session),
+        Takes::Answer => answers(session),
+        Takes::Path => paths(typed),
     }
+}
+
+fn breakpoints(session: &Session) -> Vec<(String, String)> {
+    session.breakpoints().list().iter().map(|found| (found.id.to_string(), found.line())).collect()
+}
+
+fn bookmarks(session: &Session) -> Vec<(String, String)> {
+    let place = |bookmark: &Bookmark| bookmark.place(session.branches());
+    session.bookmarks().iter().map(|(name, bookmark)| (name.clone(), place(bookmark))).collect()
+}
+
+/// The choices of the question that is asked here, by number.
+fn answers(session: &Session) -> Vec<(String, String)> {
+    let lesson = session.timeline.lesson();
+    let asked = lesson.and_then(|lesson| lesson.asked_at(session.event()).last());
+    let choices = asked.map_or(&[][..], |asked| &asked.ask.choices);
+    (1..).zip(choices).map(|(number, choice): (usize, _)| (number.to_string(), choice.clone())).collect()
+}
+
+/// Files and folders whose path begins so; a folder ends with a slash.
+fn paths(typed: &str) -> Vec<(String, String)> {
+    let (folder, name) = typed.rfind('/').map_or(("", typed), |at| typed.split_at(at + 1));
+    let place = if folder.is_empty() { "." } else { folder };
+    let Ok(entries) = std::fs::read_dir(place) else { return Vec::new() };
+    let path = |entry: std::fs::DirEntry| {
+        let own = entry.file_name().into_string().ok()?;
+        let is_meant = own.starts_with(name) && (!own.starts_with('.') || name.starts_with('.'));
+        let slash = if entry.path().is_dir() { "/" } else { "" };
+        (is_meant && !own.contains(char::is_whitespace)).then(|| format!("{folder}{own}{slash}"))
+    };
+    let mut found: Vec<String> = entries.flatten().filter_map(path).collect();
+    found.sort_unstable();
+    found.iter().map(|path| bare(path)).collect()
 }
 
 /// The keys of the machine, each with its value.
@@ -145,9 +222,8 @@ fn positions(session: &Session) -> Vec<(String, String)> {
         ("cycle", "a cycle"),
         ("event", "an event"),
     ];
-    let place = |bookmark: &Bookmark| bookmark.place(session.branches());
-    let bookmarks = session.bookmarks().iter().map(|(name, bookmark)| (name.clone(), place(bookmark)));
-    fixed.into_iter().map(|(word, about)| (word.to_owned(), about.to_owned())).chain(bookmarks).collect()
+    let fixed = fixed.into_iter().map(|(word, about)| (word.to_owned(), about.to_owned()));
+    fixed.chain(bookmarks(session)).collect()
 }
 
 fn fitting(
@@ -197,5 +273,46 @@ mod tests {
             assert_eq!(one(&format!("fork {verb}")), told(&format!("fork {verb}"), ""));
         }
         assert_eq!(words("fork set gpu.l1.mshrs=4 x"), []);
+    }
+
+    #[test]
+    fn each_place_of_a_command_has_its_own_words() {
+        let mut session = Session::open(Origin::of_text("t", TEXT).unwrap(), None);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("some.cmd"), "").unwrap();
+        std::fs::create_dir(folder.path().join("sub")).unwrap();
+        let path = folder.path().display().to_string();
+        for line in ["break complete", "bookmark here", "display cycle"] {
+            session.execute(line, &crate::debug::interrupt::Interrupt::default()).unwrap();
+        }
+        let offered = |line: &str| -> Vec<String> {
+            let found = complete(&session, line, line.len()).into_iter();
+            found.map(|one| format!("{}{}", &line[..one.replaces.start], one.text)).collect()
+        };
+        for (line, wanted) in [
+            ("ignore ", "ignore 1"),
+            ("condition 1 occ", "condition 1 occupancy"),
+            ("commands 1 step; inf", "commands 1 step; info"),
+            ("commands 1 step; info lat", "commands 1 step; info latency"),
+            ("watch cycle i", "watch cycle if"),
+            ("watch cycle if occ", "watch cycle if occupancy"),
+            ("set quiz o", "set quiz on"),
+            ("set qui", "set quiz"),
+            ("delete b", "delete bookmark"),
+            ("delete bookmark h", "delete bookmark here"),
+            ("undisplay ", "undisplay 1"),
+            ("select gpu0.cu0 w", "select gpu0.cu0 warp"),
+            ("why bl", "why block"),
+            ("enable 1 ", "enable 1 1"),
+        ] {
+            assert!(offered(line).contains(&wanted.to_owned()), "{line}: {:?}", offered(line));
+        }
+        for line in ["ignore 1 ", "source a ", "set lines ", "select gpu0.cu0 warp "] {
+            assert_eq!(offered(line), [""; 0], "{line}");
+        }
+        assert_eq!(
+            offered(&format!("source {path}/s")),
+            [format!("source {path}/some.cmd"), format!("source {path}/sub/")]
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! `condition` and `ignore`: when a breakpoint counts.
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::query::Predicate;
@@ -12,7 +12,7 @@ pub const CONDITION: Command = Command {
     group: Group::Breakpoints,
     about: "give a breakpoint a condition, or take it away",
     details: "It then stops only where the predicate holds after the event.",
-    completes: Completes::Breakpoint,
+    completes: Completes::Slots(&[Takes::Breakpoint, Takes::Predicate]),
     run: condition,
 };
 
@@ -23,7 +23,7 @@ pub const IGNORE: Command = Command {
     group: Group::Breakpoints,
     about: "let a breakpoint pass the next COUNT times",
     details: "In either direction. 0 takes it back.",
-    completes: Completes::Breakpoint,
+    completes: Completes::Slots(&[Takes::Breakpoint]),
     run: ignore,
 };
 
@@ -47,6 +47,7 @@ fn ignore(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let words = arguments.words();
     let Some(word) = words.get(1) else { return Err(arguments.missing("how many times")) };
     let count = arguments.number(word, "how many times")?;
+    arguments.only(2)?;
     if let Some(breakpoint) = session.breakpoints.get_mut(id) {
         breakpoint.ignore = count;
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::diagnosis::{Diagnosis, Doom, diagnose, doom, dot, may_replace, trace};
 use crate::debug::frame::session::RunState;
 use crate::debug::session::Session;
@@ -26,7 +26,7 @@ pub const DEADLOCK: Command = Command {
 A deadlock, a lost message and a lost wake-up are seen as soon as they are there, though others still go on; a
 livelock and starvation once a transaction has outlived its limit (`transaction-limit` of the scenario), and a livelock
 also where all that is left spins on what nobody is left to store.",
-    completes: Completes::Words(&["goto", "records", "dot"]),
+    completes: Completes::Subject(&[("goto", Takes::Nothing), ("records", Takes::Nothing), ("dot", Takes::Path)]),
     run: deadlock,
 };
 
@@ -39,10 +39,14 @@ fn deadlock(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             Ok(Effect::Said(found.unwrap_or_else(|| no_circle(session))))
         }
         "records" => {
+            arguments.only(1)?;
             let found = found(session)?.map(|diagnosis| with_records(&diagnosis));
             Ok(Effect::Said(found.unwrap_or_else(|| no_circle(session))))
         }
-        "goto" => goto(session, &rest),
+        "goto" => {
+            arguments.only(2)?;
+            goto(session, &rest)
+        }
         "dot" => {
             if rest.is_empty() {
                 return Err(rest.missing("a file to write the graph to"));
@@ -117,13 +121,14 @@ fn found(session: &mut Session) -> Result<Option<Diagnosis>> {
     let first = diagnosis.sentences.iter().map(|sentence| sentence.since_cycle).min().unwrap_or(0);
     let timeline = session.timeline();
     let start = timeline.before_cycle(first).unwrap_or(timeline.start());
-    trace(&mut diagnosis, timeline.fork_before(start));
-    doom(&mut diagnosis, timeline.start(), |event| {
+    trace(&mut diagnosis, timeline.fork_before(start), &|| true);
+    let at = |event| {
         let mut fork = timeline.fork_before(event);
         let mut silent = Records::silent();
         while fork.event() < event && fork.step(&mut silent) == StepOutcome::Ran {}
         fork.machine().cloned()
-    });
+    };
+    doom(&mut diagnosis, timeline.start(), at, &|| true);
     session.doomed = match diagnosis.doom {
         Some(Doom::Since { event, .. }) => Some(event..diagnosis.event),
         _ => None,

@@ -1,6 +1,6 @@
 //! `delete`: removes breakpoints and bookmarks.
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 
@@ -11,7 +11,7 @@ pub const DELETE: Command = Command {
     group: Group::Breakpoints,
     about: "delete breakpoints and watchpoints, all without a number, or a bookmark",
     details: "",
-    completes: Completes::Breakpoint,
+    completes: Completes::Each(Takes::Deletable),
     run: delete,
 };
 

@@ -1,6 +1,6 @@
 //! `diff`: where two branches part.
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::compare::Comparison;
 use crate::debug::job::Job;
 use crate::debug::session::Session;
@@ -16,7 +16,7 @@ pub const DIFF: Command = Command {
     details: "\
 Without a number, this branch and the one that it left; with one, that one and this. With ignore-time the same records
 at other times are the same. `umscope diff` compares any two scenarios or recordings.",
-    completes: Completes::Branch,
+    completes: Completes::Each(Takes::Branch),
     run: diff,
 };
 

@@ -1,6 +1,6 @@
 //! `print`, `display` and `undisplay`: values of the machine's state.
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::session::{Display, Session};
 use crate::debug::watch::Watched;
 use crate::diagnostic::Result;
@@ -39,7 +39,7 @@ pub const UNDISPLAY: Command = Command {
     group: Group::Looking,
     about: "take displays away, all without a number",
     details: "",
-    completes: Completes::Nothing,
+    completes: Completes::Each(Takes::Display),
     run: undisplay,
 };
 

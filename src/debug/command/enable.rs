@@ -1,6 +1,6 @@
 //! `enable` and `disable` breakpoints.
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 
@@ -11,7 +11,7 @@ pub const ENABLE: Command = Command {
     group: Group::Breakpoints,
     about: "enable breakpoints, all without a number",
     details: "",
-    completes: Completes::Breakpoint,
+    completes: Completes::Each(Takes::Breakpoint),
     run: |session, arguments| switch(session, arguments, true),
 };
 
@@ -22,7 +22,7 @@ pub const DISABLE: Command = Command {
     group: Group::Breakpoints,
     about: "disable breakpoints, all without a number",
     details: "A disabled breakpoint stays, but does not stop and costs nothing.",
-    completes: Completes::Breakpoint,
+    completes: Completes::Each(Takes::Breakpoint),
     run: |session, arguments| switch(session, arguments, false),
 };
 

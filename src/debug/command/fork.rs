@@ -36,7 +36,7 @@ pub const BRANCH: Command = Command {
     group: Group::WhatIf,
     about: "go to another branch",
     details: "The cursor goes where it was there last.",
-    completes: Completes::Branch,
+    completes: Completes::Slots(&[Takes::Branch]),
     run: branch,
 };
 

@@ -1,7 +1,7 @@
 //! `goto`, `start`, `end` and `run`: to a named position.
 
 use super::arguments::Word;
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::goal::Goal;
 use crate::debug::session::Session;
 use crate::debug::travel::{Direction, Travel};
@@ -16,7 +16,7 @@ pub const GOTO: Command = Command {
     about: "go to an event, a cycle, a bookmark or either end",
     details: "In either direction; breakpoints on the way do not stop it. A cycle means the first event in or after it;
 20.1, as the log names a record, the event that it is in. A bookmark of another branch leads to that branch.",
-    completes: Completes::Position,
+    completes: Completes::Slots(&[Takes::Position]),
     run: goto,
 };
 

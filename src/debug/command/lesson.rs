@@ -1,6 +1,6 @@
 //! `predict` and `reveal`: a lesson's questions.
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::question::Asked;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
@@ -14,7 +14,7 @@ pub const PREDICT: Command = Command {
     details: "\
 ANSWER is one of the choices, its number, or a part that no other has. The answer is shown when you go on, or with \
 reveal.",
-    completes: Completes::Nothing,
+    completes: Completes::Slots(&[Takes::Answer]),
     run: predict,
 };
 

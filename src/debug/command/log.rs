@@ -4,6 +4,8 @@ use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::describe;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
+use crate::model::record::Record;
+use crate::model::time::EventNumber;
 use crate::query::{Filter, Text};
 
 /// Events looked back at for matching records, at most.
@@ -18,7 +20,7 @@ pub const LOG: Command = Command {
     details: "\
 QUERY filters them from now on, here and on the screen; all shows every record again.
     log transition or message type probe
-How many lines: set lines N.",
+How many lines: set lines N. It looks at the last 131,072 events; reverse-until looks further back.",
     completes: Completes::Filter,
     run: log,
 };
@@ -33,8 +35,16 @@ fn log(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let records = session.log(lines);
     let components = session.machine().components();
     let mut said: Vec<_> = records.iter().map(|record| describe::log_line(record, components)).collect();
+    let from = session.log_reaches();
+    let is_cut = said.len() < lines && from > session.timeline.start();
     if said.is_empty() {
         said.push("no matching record up to here".to_owned());
+    }
+    if is_cut {
+        said.insert(
+            0,
+            format!("(up to event {from} was not looked at: reverse-until QUERY goes further back)"),
+        );
     }
     Ok(Effect::Said(said))
 }
@@ -51,11 +61,16 @@ impl Session {
         Ok(())
     }
 
+    /// The event after which [`Self::log`] looks for records.
+    #[must_use]
+    pub fn log_reaches(&self) -> EventNumber {
+        self.timeline.start().max(self.event().saturating_sub(FARTHEST))
+    }
+
     /// The last `count` records up to the cursor that pass the log's filter, oldest first. Looks back a bounded
     /// number of events.
-    pub fn log(&mut self, count: usize) -> Vec<crate::model::record::Record> {
-        let until = self.event();
-        let first = self.timeline.start().max(until.saturating_sub(FARTHEST));
+    pub fn log(&mut self, count: usize) -> Vec<Record> {
+        let (first, until) = (self.log_reaches(), self.event());
         let filter = self.filter.as_ref().map(|(filter, _)| filter.clone());
         let mut found = Vec::new();
         let mut back = 64;

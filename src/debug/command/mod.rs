@@ -107,36 +107,31 @@ impl Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completes {
     Nothing,
-    /// One of these words first.
-    Words(&'static [&'static str]),
-    /// One of these words, and then what it takes.
-    Subject(&'static [(&'static str, Takes)]),
     /// A filter over records.
     Filter,
     /// A filter with a condition, or a state.
     Stop,
     /// An expression or predicate over state.
     State,
-    /// A breakpoint's number.
-    Breakpoint,
-    /// A position: event, cycle, bookmark, start or end.
-    Position,
-    /// A command's name.
-    Command,
-    /// A branch's number.
-    Branch,
-    /// The number of what the bug may be.
-    Choice,
-    Component,
-    /// A file.
-    Path,
+    /// The same, and a condition.
+    Watch,
+    /// These, one after another.
+    Slots(&'static [Takes]),
+    /// As many of these as one likes.
+    Each(Takes),
+    /// One of these words, and then what it takes.
+    Subject(&'static [(&'static str, Takes)]),
 }
 
-/// What follows a word that names a subject.
+/// What stands at a place of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     Nothing,
+    /// One of these words.
+    Words(&'static [&'static str]),
     Component,
+    /// The same, or one of these words.
+    ComponentOr(&'static [&'static str]),
     /// The address of a block.
     Block,
     /// A key of the machine file.
@@ -144,6 +139,28 @@ pub enum Takes {
     /// The same, and a value for it.
     Setting,
     Fault,
+    /// A breakpoint's number.
+    Breakpoint,
+    /// The same, or the word for a bookmark and its name.
+    Deletable,
+    /// A display's number.
+    Display,
+    /// A position: event, cycle, bookmark, start or end.
+    Position,
+    /// A command's name, or that of a kind of record.
+    Command,
+    /// A branch's number.
+    Branch,
+    /// The number of what the bug may be.
+    Choice,
+    /// An answer to the question that is asked here.
+    Answer,
+    /// A file.
+    Path,
+    /// All that follows is a predicate.
+    Predicate,
+    /// All that follows is commands, with semicolons between them.
+    Commands,
 }
 
 /// A command.

@@ -24,8 +24,9 @@ pub const RELOAD: Command = Command {
     usage: "reload",
     group: Group::Session,
     about: "read the scenario again after a file changed",
-    details: "Goes to the same event of the new run. Breakpoints, displays and bookmarks stay; if one of them\n\
-              no longer fits the machine, nothing is changed. Other branches are gone, with the bookmarks in them.",
+    details: "Goes to the same event of the new run. Breakpoints, displays, bookmarks and what the log\n\
+              shows stay; if one of them no longer fits the machine, nothing is changed. A [[break]] that has changed\n\
+              comes in place of the old one. Other branches are gone, with the bookmarks in them.",
     completes: Completes::Nothing,
     run: |session, arguments| {
         arguments.none()?;

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::lesson::Lesson;
 use crate::debug::question::Asked;
 use crate::debug::session::Session;
@@ -24,11 +24,17 @@ moment         a recording that ends here: `umscope debug FILE` opens it here, w
 scenario       a scenario that begins here, requests in flight included, to be read and changed
 
 A file that is there is not overwritten.",
-    completes: Completes::Words(KINDS),
+    completes: Completes::Subject(&SAVED),
     run: save,
 };
 
 const KINDS: &[&str] = &["breakpoints", "answers", "moment", "scenario"];
+const SAVED: [(&str, Takes); KINDS.len()] = [
+    ("breakpoints", Takes::Path),
+    ("answers", Takes::Path),
+    ("moment", Takes::Path),
+    ("scenario", Takes::Path),
+];
 
 fn save(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let (what, rest) = arguments.split_first();

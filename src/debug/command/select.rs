@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::frame::selection::Selection;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
@@ -19,7 +19,10 @@ pub const SELECT: Command = Command {
     group: Group::Looking,
     about: "select a block, page, transaction, component or warp",
     details: "What is selected is highlighted in every pane, and meant by finish, why and info. Alone, tells what it is.",
-    completes: Completes::Component,
+    completes: Completes::Slots(&[
+        Takes::ComponentOr(&["block", "page", "txn", "none"]),
+        Takes::Words(&["warp"]),
+    ]),
     run: select,
 };
 

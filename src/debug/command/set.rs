@@ -1,6 +1,6 @@
 //! `set`: settings of the session.
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::session::Session;
 use crate::debug::settings::{FASTEST, SLOWEST};
 use crate::debug::timeline::Budget;
@@ -12,6 +12,16 @@ const MOST_LINES: u64 = 100_000;
 
 const NAMES: &[&str] =
     &["speed", "lines", "stop-at-violations", "stop-at-narration", "quiz", "checkpoint-memory"];
+
+const SWITCH: Takes = Takes::Words(&["on", "off"]);
+const SETTINGS: [(&str, Takes); NAMES.len()] = [
+    ("speed", Takes::Words(&["max"])),
+    ("lines", Takes::Nothing),
+    ("stop-at-violations", SWITCH),
+    ("stop-at-narration", SWITCH),
+    ("quiz", SWITCH),
+    ("checkpoint-memory", Takes::Nothing),
+];
 
 pub const SET: Command = Command {
     name: "set",
@@ -26,7 +36,7 @@ pub const SET: Command = Command {
     set stop-at-narration on      whether continue stops where the lesson says something
     set quiz on                   stop before a table decides the next state and ask which (predict, reveal)
     set checkpoint-memory 1 GiB   what checkpoints may hold",
-    completes: Completes::Words(NAMES),
+    completes: Completes::Subject(&SETTINGS),
     run: set,
 };
 
@@ -35,6 +45,9 @@ fn set(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         return Ok(Effect::Said(show(session)));
     }
     let (name, value) = arguments.split_first();
+    if name != "checkpoint-memory" {
+        value.only(1)?;
+    }
     match name {
         "speed" => session.settings.speed = speed(&value)?,
         "lines" => {

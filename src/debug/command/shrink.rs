@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::job::Job;
 use crate::debug::session::Session;
 use crate::diagnostic::{Result, cannot, try_out, write_new};
@@ -23,7 +23,7 @@ pub const SHRINK: Command = Command {
     details: "\
 Accesses, compute units, cores, GPUs, slices and blocks are left out while the same check or expectation fails, or it
 still ends in a deadlock. An interrupt ends it with the smallest found so far. A file that is there is not overwritten.",
-    completes: Completes::Path,
+    completes: Completes::Slots(&[Takes::Path]),
     run: shrink,
 };
 

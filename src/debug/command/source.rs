@@ -1,6 +1,6 @@
 //! `source`: carries out the commands of a file.
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::session::Session;
 use crate::diagnostic::{Result, read_text};
 
@@ -14,7 +14,7 @@ pub const SOURCE: Command = Command {
     group: Group::Session,
     about: "carry out the commands of a file",
     details: "A line each; empty lines and lines that start with # are passed over. The first mistake ends it.",
-    completes: Completes::Path,
+    completes: Completes::Slots(&[Takes::Path]),
     run: source,
 };
 

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::{
-    Arguments, Command, Completes, Effect, Group, bookmark, breakpoint, bug, cause, commands, condition,
-    deadlock, delete, diff, display, enable, fork, goto, help, info, lesson, log, quit, reload, save, select,
-    set, shrink, source, step, travel, until, watch, why,
+    Arguments, Command, Completes, Effect, Group, Takes, bookmark, breakpoint, bug, cause, commands,
+    condition, deadlock, delete, diff, display, enable, fork, goto, help, info, lesson, log, quit, reload,
+    save, select, set, shrink, source, step, travel, until, watch, why,
 };
 use crate::debug::session::Session;
 use crate::diagnostic::{Diagnostic, Result, Source};
@@ -20,11 +20,12 @@ const HELP: Command = Command {
     details: "\
 A kind of record is explained with its fields, by which breakpoints and filters ask for it.
     help way-repartition",
-    completes: Completes::Command,
+    completes: Completes::Slots(&[Takes::Command]),
     run: help_on,
 };
 
 fn help_on(_: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    arguments.only(1)?;
     let words = arguments.words();
     match words.first() {
         None => Ok(Effect::Said(help::overview(ALL))),

@@ -1,6 +1,7 @@
 //! `watch`: stops where a value, state or predicate changes.
 
 use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::breakpoint::Breakpoint;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 
@@ -14,7 +15,7 @@ pub const WATCH: Command = Command {
     watch value at 0x1000 in gpu0.cu0.l1
     watch occupancy of gpu0.l2.0.mshr >= 8
 Watchpoints stop a run in both directions, after the event that makes the change.",
-    completes: Completes::State,
+    completes: Completes::Watch,
     run: watch,
 };
 
@@ -27,5 +28,6 @@ fn watch(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     if let Some(twin) = session.breakpoints.take_back(id) {
         return Ok(Effect::line(format!("watchpoint {twin} is that already")));
     }
-    Ok(Effect::line(format!("watchpoint {id}: {}", what.text())))
+    let set = session.breakpoints.get(id).map_or_else(String::new, Breakpoint::what);
+    Ok(Effect::line(format!("watchpoint {id}: {set}")))
 }

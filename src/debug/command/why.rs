@@ -3,7 +3,7 @@
 use super::arguments::Word;
 use super::decided;
 use super::select::Absent;
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::blame::blame;
 use crate::debug::diagnosis::diagnose;
 use crate::debug::frame::focus;
@@ -30,7 +30,7 @@ pub const WHY: Command = Command {
     group: Group::Looking,
     about: "why something cannot go on, as one chain",
     details: "Of a warp, a core, a node (its MSHRs), a link, the transactions on a block, one transaction or a fault of a page; without an argument, of what is selected, or shown. Of a transaction that has ended, where its cycles went (info latency). Where a rule is broken and nothing is selected, what the tables decided of the block, with the lines of their files; where lanes turn or ways move, by what that was decided.",
-    completes: Completes::Component,
+    completes: Completes::Slots(&[Takes::ComponentOr(&["block", "txn", "page"]), Takes::Words(&["warp"])]),
     run: why,
 };
 
@@ -83,9 +83,13 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             let error = arguments.error(kind.span.clone(), "a warp is one of a component");
             Err(Box::new(error.expected("COMPONENT warp N")))
         }
-        [path, second, ..] => {
+        [kind, _, third, ..] if TXN.contains(&kind.text) || matches!(kind.text, "page" | "block") => {
+            Err(arguments.error(third.span.clone(), "nothing is expected here"))
+        }
+        [path, second, rest @ ..] => {
             component(session, arguments, path)?;
-            Err(arguments.error(second.span.clone(), "nothing is expected here"))
+            let extra = if second.text == "warp" { rest.get(1).unwrap_or(second) } else { second };
+            Err(arguments.error(extra.span.clone(), "nothing is expected here"))
         }
     }
 }
@@ -104,7 +108,8 @@ fn of_selection(session: &mut Session, arguments: &Arguments) -> Result<Effect> 
     let selection = session.spoken_selection();
     // What was picked, and not what the screen follows beside it.
     let picked = session.selection();
-    let part = picked.component.filter(|_| picked.txn.is_none() && picked.record.is_none());
+    let in_flight = picked.txn.filter(|txn| session.machine().transaction(*txn).is_some());
+    let part = picked.component.filter(|_| in_flight.is_none() && picked.record.is_none());
     if let Some(part) = part {
         return Ok(of_picked(session, (part, picked), selection.txn));
     }
@@ -167,17 +172,19 @@ fn of_picked(
     Effect::Said(lines)
 }
 
-/// What is told where the transaction that is spoken of is not in flight: of another that is, of a warp that waits nevertheless, or,
-/// and at once if the transaction was picked, where its time went.
+/// What is told where the transaction that is spoken of is not in flight: where its time went if it was picked; else of another that is,
+/// of a warp that waits nevertheless, or where its time went.
 fn instead_of(session: &Session, txn: TxnNumber, is_picked: bool) -> Effect {
+    if is_picked && let Some(lines) = ended(session, txn) {
+        return Effect::Said(lines);
+    }
     let stands = format!("transaction {} {}", txn.0, session.over_or_ahead(txn));
     if !session.machine().transactions(1, 1).is_empty() {
         return oldest(session, &stands);
     }
     let waiting =
         || first_that_waits(session.machine()).map(|(unit, _)| component_chain(session, unit, None));
-    let told = if is_picked { None } else { waiting() };
-    told.or_else(|| ended(session, txn).map(Effect::Said)).unwrap_or_else(|| oldest(session, &stands))
+    waiting().or_else(|| ended(session, txn).map(Effect::Said)).unwrap_or_else(|| oldest(session, &stands))
 }
 
 /// The component of a path; a TLB is a part of its compute unit.

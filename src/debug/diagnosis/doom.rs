@@ -17,6 +17,15 @@ use crate::model::time::EventNumber;
 /// Deliveries that are tried from one state.
 const DELIVERIES: u32 = 4000;
 
+/// Each of them may keep a machine: of a large one fewer are tried, so many bytes of them, and so many deliveries at least.
+const BYTES: usize = 256 << 20;
+const FEWEST: u32 = 100;
+
+fn deliveries(machine: &Machine) -> u32 {
+    let fits = BYTES / machine.footprint().max(1);
+    u32::try_from(fits).unwrap_or(DELIVERIES).clamp(FEWEST, DELIVERIES)
+}
+
 /// What is known of since when it could not be avoided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doom {
@@ -42,11 +51,12 @@ enum Way {
 }
 
 /// Finds the first event after which the diagnosis could not be avoided. `at` gives the machine at a
-/// position, of which `first` is the first.
+/// position, of which `first` is the first; it is not found if that gives none, or somebody has enough.
 pub fn doom(
     diagnosis: &mut Diagnosis,
     first: EventNumber,
     mut at: impl FnMut(EventNumber) -> Option<Machine>,
+    goes_on: &dyn Fn() -> bool,
 ) {
     let stuck = &diagnosis.transactions;
     match diagnosis.verdict {
@@ -54,12 +64,15 @@ pub fn doom(
         Verdict::Livelock if stuck.is_empty() => return,
         Verdict::Deadlock | Verdict::LostMessage | Verdict::LostWakeUp => {}
         Verdict::Livelock | Verdict::Starvation | Verdict::Slow => {
-            let found = match at(diagnosis.event).map(|machine| way_out(&machine, stuck)) {
-                Some(Way::None) => None,
-                Some(Way::Out) => Some(Doom::Avoidable),
-                Some(Way::Unknown) => Some(Doom::Open(DELIVERIES)),
-                None => return,
+            let Some(machine) = at(diagnosis.event) else { return };
+            let found = match way_out(&machine, stuck, goes_on) {
+                Way::None => None,
+                Way::Out => Some(Doom::Avoidable),
+                Way::Unknown => Some(Doom::Open(deliveries(&machine))),
             };
+            if !goes_on() {
+                return;
+            }
             if found.is_some() {
                 diagnosis.doom = found;
                 return;
@@ -72,14 +85,18 @@ pub fn doom(
     let mut cycle = diagnosis.cycle;
     // A run may begin where it is too late.
     if first > 0
-        && let Some(machine) = at(first).filter(|machine| matches!(way_out(machine, stuck), Way::None))
+        && let Some(machine) = at(first).filter(|machine| way_out(machine, stuck, goes_on) == Way::None)
     {
         (doomed, known, cycle) = (first, false, machine.time_base().cycle(machine.tick()));
     }
     while doomed.saturating_sub(free) > 1 {
         let middle = free + (doomed - free) / 2;
         let Some(machine) = at(middle) else { return };
-        match way_out(&machine, stuck) {
+        let way = way_out(&machine, stuck, goes_on);
+        if !goes_on() {
+            return;
+        }
+        match way {
             Way::None => {
                 doomed = middle;
                 cycle = machine.time_base().cycle(machine.tick());
@@ -92,14 +109,14 @@ pub fn doom(
 
 /// Whether some order of delivery lets those of `stuck` end that are in flight. Without any, as of an access that is not
 /// translated, only that somebody is dead already is seen.
-fn way_out(machine: &Machine, stuck: &[TxnNumber]) -> Way {
+fn way_out(machine: &Machine, stuck: &[TxnNumber], goes_on: &dyn Fn() -> bool) -> Way {
     if is_dead(machine) {
         return Way::None;
     }
     if stuck.is_empty() {
         return Way::Unknown;
     }
-    search(machine, stuck)
+    search(machine, stuck, goes_on)
 }
 
 fn is_dead(machine: &Machine) -> bool {
@@ -107,11 +124,14 @@ fn is_dead(machine: &Machine) -> bool {
 }
 
 /// Depth first, the oldest message first; what comes back to where it was before leads nowhere new.
-fn search(machine: &Machine, stuck: &[TxnNumber]) -> Way {
+fn search(machine: &Machine, stuck: &[TxnNumber], goes_on: &dyn Fn() -> bool) -> Way {
     let mut seen = BTreeSet::new();
     let mut ways: Vec<(Machine, Vec<(usize, usize)>)> = Vec::new();
     let mut next = Some(machine.clone());
-    for _ in 0..=DELIVERIES {
+    for _ in 0..=deliveries(machine) {
+        if !goes_on() {
+            break;
+        }
         if let Some(mut machine) = next.take() {
             let left: Vec<_> = stuck.iter().filter(|number| machine.is_in_flight(**number)).collect();
             // An access may end and its warp not be told.

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::fs::File;
-use std::io::Read;
+
 use std::path::Path;
 
 use super::Diagnosis;
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{self, Result};
 use crate::model::component::Components;
 use crate::model::wait::{Doing, Party};
 
@@ -19,18 +18,7 @@ const BEGIN: &str = "digraph waits {";
 /// # Errors
 /// If something else is there.
 pub fn may_replace(path: &Path) -> Result<()> {
-    let is_other = path.is_file() && path.metadata().is_ok_and(|file| file.len() > 0);
-    let begin = || {
-        let mut begin = [0; BEGIN.len()];
-        File::open(path)
-            .and_then(|mut file| file.read_exact(&mut begin))
-            .is_ok_and(|()| begin == *BEGIN.as_bytes())
-    };
-    if !is_other || begin() {
-        return Ok(());
-    }
-    let error = Diagnostic::new(format!("{} is there already, and is no such graph", path.display()));
-    Err(Box::new(error.expected("another file, or an earlier graph")))
+    diagnostic::may_replace(path, BEGIN, "graph")
 }
 
 /// The whole graph as a digraph, a shape for each kind of party: what can never go on has a thick frame; the circle or chain that

@@ -23,7 +23,7 @@ fn diagnosed_with(text: &str, set: &[&str]) -> Diagnosis {
     let machine = run(text, &options);
     let mut diagnosis = diagnose(&machine).unwrap_or_else(|| panic!("all is well at {}", machine.event()));
     let scenario = Scenario::parse(Source::new("test", text), None).unwrap();
-    trace(&mut diagnosis, Box::new(scenario.prepare(&options).unwrap().machine));
+    trace(&mut diagnosis, Box::new(scenario.prepare(&options).unwrap().machine), &|| true);
     for sentence in &diagnosis.sentences {
         assert!(sentence.event.is_some(), "no record for {}", sentence.text());
     }
@@ -98,7 +98,7 @@ fn machine_of(text: &str) -> impl Fn(u64) -> Option<Machine> {
 fn the_first_event_that_leaves_no_way_out_is_found() {
     let at = machine_of(PROBES_WAIT);
     let mut diagnosis = diagnosed(PROBES_WAIT);
-    doom(&mut diagnosis, 0, &at);
+    doom(&mut diagnosis, 0, &at, &|| true);
     let Some(Doom::Since { event, is_first, .. }) = diagnosis.doom else { panic!("{:?}", diagnosis.doom) };
     assert!(is_first && event < diagnosis.event, "{event}");
     // Once the SMD has asked, its request stands behind the core's whatever comes first.
@@ -266,7 +266,7 @@ fn since_when_is_found_for_all_that_never_comes() {
         (again, Verdict::Livelock, true),
     ] {
         let mut diagnosis = diagnosed(&text);
-        doom(&mut diagnosis, 0, machine_of(&text));
+        doom(&mut diagnosis, 0, machine_of(&text), &|| true);
         let Some(Doom::Since { event, is_first, .. }) = diagnosis.doom else {
             panic!("{:?}", diagnosis.doom)
         };
@@ -279,7 +279,7 @@ fn since_when_is_found_for_all_that_never_comes() {
 fn who_is_starved_would_be_served_in_another_order() {
     let text = crowd("[[fault]]\nname = \"unfair-arbiter\"\n");
     let mut diagnosis = diagnosed(&text);
-    doom(&mut diagnosis, 0, machine_of(&text));
+    doom(&mut diagnosis, 0, machine_of(&text), &|| true);
     assert_eq!(diagnosis.doom, Some(Doom::Avoidable));
     assert!(diagnosis.unavoidable().starts_with("it can be avoided even now"));
 }
@@ -454,4 +454,15 @@ fn a_lost_arrival_bit_is_no_lost_message() {
     assert!(lines.contains("1 warp can never go on"), "{lines}");
     let lost = text.replace("lose-arrival", "lose-message\"\nmessage = \"done");
     assert_eq!(diagnosed(&lost).verdict, Verdict::LostMessage);
+}
+
+#[test]
+fn whoever_has_enough_is_not_told_since_when() {
+    let mut diagnosis = diagnosed(PROBES_WAIT);
+    doom(&mut diagnosis, 0, machine_of(PROBES_WAIT), &|| false);
+    assert_eq!(diagnosis.doom, None);
+    let left = std::cell::Cell::new(3_u32);
+    let goes_on = || left.replace(left.get().saturating_sub(1)) > 0;
+    doom(&mut diagnosis, 0, machine_of(PROBES_WAIT), &goes_on);
+    assert_eq!(diagnosis.doom, None);
 }

@@ -9,10 +9,11 @@ use crate::model::record::{Record, Records, What};
 use crate::model::wait::{Doing, Party};
 
 /// Finds the event and record behind each sentence. `machine` stands at or before the first of them.
-pub fn trace(diagnosis: &mut Diagnosis, mut machine: Box<dyn Subject>) {
+pub fn trace(diagnosis: &mut Diagnosis, mut machine: Box<dyn Subject>, goes_on: &dyn Fn() -> bool) {
     let mut records = Records::listening();
     let mut best: Vec<Option<u32>> = vec![None; diagnosis.sentences.len()];
-    while machine.event() < diagnosis.event && machine.step(&mut records) == StepOutcome::Ran {
+    let is_there = |machine: &dyn Subject| machine.event() >= diagnosis.event || !goes_on();
+    while !is_there(&*machine) && machine.step(&mut records) == StepOutcome::Ran {
         for (sentence, best) in diagnosis.sentences.iter_mut().zip(&mut best) {
             for record in &records.list {
                 let Some(rank) = rank(sentence, record) else { continue };

@@ -49,7 +49,9 @@ impl Ground {
         let room = spec.host.memory.0.saturating_sub(BASE) / block;
         let blocks = (ways + 2).max(6).min(room.max(1));
         let mut nodes = machine.wiring().nodes.iter();
-        let fences = nodes.any(|node| node.config.role == Role::Leaf && node.is_synchronised());
+        let fences = nodes.any(|node| {
+            node.config.role == Role::Leaf && (node.is_synchronised() || node.config.table.fetches())
+        });
         Self { agents: agents.collect(), line, block, blocks, lines: 5, fences }
     }
 

@@ -246,3 +246,28 @@ fn faults_of_tag_miss_handlers_are_found_out() {
         assert!(rules.contains(&rule.as_str()), "{fault}: {rule:?}");
     }
 }
+
+/// An L1 sees its own store before it is performed, and others may see it before the L1 is told that it was.
+#[test]
+fn l1s_that_are_tracked_and_hand_on_what_they_store_break_nothing() {
+    let cells = ["store", "n-store"].map(|action| {
+        let own = ["S", "I"].map(|state| {
+            format!("\"cache {state} {action} = forward\", \"inner {state} {action} = write > M\"")
+        });
+        own.join(", ")
+    });
+    let all = format!("mutate = [{}]\n", cells.join(", "));
+    for machine in ["tiny/two-l1", "tiny/umh-2gpu"] {
+        let plan = plan(&format!("machine = \"{machine}\"\nprotocol = \"msi\"\n{all}"), 5000);
+        let failure = plan.round(0, &|| false).unwrap().failure;
+        assert!(failure.is_none(), "{machine}: {:?}", failure.map(|failure| failure.text));
+    }
+}
+
+#[test]
+fn l1s_that_no_fence_empties_are_found_out() {
+    let head =
+        "machine = \"tiny/umh-2gpu\"\nprotocol = \"vi\"\nmutate = [\"cache V acquire = impossible\"]\n";
+    let failure = plan(head, 20_000).round(0, &|| false).unwrap().failure.unwrap();
+    assert_eq!(failure.rule, "stale-read");
+}

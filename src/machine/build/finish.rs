@@ -1,6 +1,6 @@
 //! The last step: nodes from their configurations, indices, and the machine around them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Blueprint, Builder};
 use crate::config::machine::{NetworkKind, Organisation};
@@ -184,11 +184,9 @@ impl Builder<'_> {
     fn consistency(&self, fixed: &Fixed) -> Option<Consistency> {
         let numa = self.spec.numa();
         let is_kept = numa.is_none_or(|numa| numa.invalidate);
-        let fetches = |node: &Node| node.config.role == Role::Leaf && node.config.table.fetches();
-        let all = self.nodes.iter().filter(|node| fetches(node)).all(Node::is_synchronised);
         let mut concerned = fixed.reach.gpus.iter().chain(&fixed.reach.host);
         let writes_back = concerned.any(|index| self.nodes.get(*index).is_some_and(Node::is_released));
-        (self.spec.values && !fixed.coherent && is_kept && all).then(|| Consistency::new(!writes_back))
+        (self.spec.values && !fixed.coherent && is_kept).then(|| Consistency::new(!writes_back))
     }
 
     /// The nodes that flush between launches: none where there is only one, or fences see to it.
@@ -300,6 +298,7 @@ impl Builder<'_> {
             reach: self.reach(),
             flush_trap: self.flush_trap(),
             coherent: self.nodes.iter().all(|node| !node.config.table.fetches()),
+            section_of: OnceLock::new(),
             shares_home: self.nodes.iter().all(|node| node.config.outside == 0 && !node.is_tagged()),
         }
     }

@@ -42,16 +42,28 @@ impl Builder<'_> {
     fn check_accesses(&self, config: &NodeConfig) -> Result<()> {
         // What a cache may do; the others are of a memory that is one.
         let can = |cell: Cell| !matches!(cell.step, Step::Relay | Step::Both);
-        let misses = |action: &Action| !config.table.cell(State::I, *action, false).is_some_and(can);
-        let mut accesses = [Action::Load, Action::Store, Action::NStore].into_iter();
-        let Some(action) = accesses.find(misses).filter(|_| config.role == Role::Leaf) else { return Ok(()) };
-        let message = format!(
-            "{} keeps to {}, which does not say what an L1 does with a {} that misses",
-            self.components.path(config.id),
-            config.table.name,
-            action.name()
-        );
-        Err(Box::new(Diagnostic::new(message).expected("a protocol with rows of [cache] for an L1")))
+        let (is_leaf, path, table) =
+            (config.role == Role::Leaf, self.components.path(config.id), &config.table);
+        let misses = |action: &Action| !table.cell(State::I, *action, false).is_some_and(can);
+        let accesses = [Action::Load, Action::Store, Action::NStore];
+        if let Some(action) = accesses.into_iter().find(misses).filter(|_| is_leaf) {
+            let (name, action) = (&table.name, action.name());
+            let message = format!(
+                "{path} keeps to {name}, which does not say what becomes of {action} in an L1 where it misses"
+            );
+            return Err(Box::new(
+                Diagnostic::new(message).expected("a protocol with rows of [cache] for an L1"),
+            ));
+        }
+        let cells = |row: &Row| if is_leaf { row.leaf } else { row.inner };
+        let tagged = table.rows.iter().find_map(|row| {
+            let cell = cells(row).into_iter().flatten().find(|cell| !can(*cell))?;
+            Some((row.state, cell.step.name()))
+        });
+        let Some((state, step)) = tagged.filter(|_| config.tags.is_none()) else { return Ok(()) };
+        let message = format!("{path} keeps to {}, whose row {state} has `{step}`", table.name);
+        let expected = "another step: only a GPU memory with tags (gpu.memory.tags) does that";
+        Err(Box::new(Diagnostic::new(message).expected(expected)))
     }
 
     /// A stack that keeps blocks of the host's memory, which no fence empties, has to be told when they change.

@@ -1,12 +1,10 @@
-//! Runs of bytes with one history: the same stores, in the same order. An access that is about a part of such a run cuts it.
-
-use std::collections::BTreeMap;
+//! Bytes with one history: what was stored to them, and which of it an access must have seen.
 
 use smallvec::SmallVec;
 
 use super::{Expected, Performed};
+use crate::machine::runs::{Run, Runs};
 use crate::model::access::AccessKind;
-use crate::model::address::Range;
 use crate::model::component::ComponentId;
 use crate::model::message::TxnNumber;
 use crate::model::time::EventNumber;
@@ -106,21 +104,15 @@ pub struct Piece {
     pub atomics: u32,
 }
 
-impl Piece {
-    pub fn initial(values: &[u8]) -> Self {
-        Self { len: values.len() as u32, stores: vec![Stored::initial(values)], atomics: 0 }
+impl Run for Piece {
+    fn unwritten(len: u32) -> Self {
+        Self::initial(&vec![0; len as usize])
     }
 
-    /// Past its last byte, if its first one is at `start`.
-    pub fn end(&self, start: u64) -> u64 {
-        start + u64::from(self.len)
+    fn len(&self) -> u32 {
+        self.len
     }
 
-    pub fn store(&mut self, number: TxnNumber) -> Option<&mut Stored> {
-        self.stores.iter_mut().find(|store| store.number == Some(number))
-    }
-
-    /// Keeps so many bytes, and gives the others.
     fn cut(&mut self, len: u32) -> Self {
         let mut rest = self.clone();
         for (own, other) in self.stores.iter_mut().zip(&mut rest.stores) {
@@ -130,6 +122,16 @@ impl Piece {
         rest.len -= len;
         self.len = len;
         rest
+    }
+}
+
+impl Piece {
+    pub fn initial(values: &[u8]) -> Self {
+        Self { len: values.len() as u32, stores: vec![Stored::initial(values)], atomics: 0 }
+    }
+
+    pub fn store(&mut self, number: TxnNumber) -> Option<&mut Stored> {
+        self.stores.iter_mut().find(|store| store.number == Some(number))
     }
 
     /// The stores whose bytes an access may have read; `None` for any byte, since nobody knows.
@@ -184,56 +186,5 @@ impl Piece {
     }
 }
 
-/// All pieces that somebody has stored to, by their first bytes.
-#[derive(Clone, Debug, Default)]
-pub struct Pieces(BTreeMap<u64, Piece>);
-
-impl Pieces {
-    /// The pieces of a run, which begin and end with it. What was never stored to has zeros.
-    pub fn within(&mut self, run: Range) -> impl Iterator<Item = (u64, &mut Piece)> {
-        self.cut(run);
-        let mut gaps: SmallVec<[(u64, u64); 2]> = SmallVec::new();
-        let mut at = run.start.0;
-        for (&start, piece) in self.0.range(at..run.end()) {
-            gaps.push((at, start));
-            at = piece.end(start);
-        }
-        gaps.push((at, run.end()));
-        for (from, to) in gaps.into_iter().filter(|(from, to)| from < to) {
-            self.0.insert(from, Piece::initial(&vec![0; (to - from) as usize]));
-        }
-        self.0.range_mut(run.start.0..run.end()).map(|(&start, piece)| (start, piece))
-    }
-
-    /// The same without what was never stored to.
-    pub fn known(&mut self, run: Range) -> impl Iterator<Item = (u64, &mut Piece)> {
-        self.cut(run);
-        self.0.range_mut(run.start.0..run.end()).map(|(&start, piece)| (start, piece))
-    }
-
-    /// The pieces that have bytes of a run.
-    pub fn overlapping(&self, run: Range) -> impl Iterator<Item = (u64, &Piece)> {
-        let before =
-            self.0.range(..run.start.0).next_back().filter(|(start, piece)| piece.end(**start) > run.start.0);
-        let first = before.map_or(run.start.0, |(&start, _)| start);
-        self.0.range(first..run.end().max(first)).map(|(&start, piece)| (start, piece))
-    }
-
-    pub fn all(&self) -> impl Iterator<Item = (u64, &Piece)> {
-        self.0.iter().map(|(&start, piece)| (start, piece))
-    }
-
-    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Piece> {
-        self.0.values_mut()
-    }
-
-    fn cut(&mut self, run: Range) {
-        for at in [run.start.0, run.end()] {
-            let Some((&start, piece)) = self.0.range_mut(..at).next_back() else { continue };
-            if at < piece.end(start) {
-                let rest = piece.cut((at - start) as u32);
-                self.0.insert(at, rest);
-            }
-        }
-    }
-}
+/// All pieces that somebody has stored to.
+pub type Pieces = Runs<Piece>;

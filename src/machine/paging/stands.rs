@@ -37,7 +37,7 @@ impl<'a> Stands<'a> {
     /// thrash are asked for or on their way, too.
     fn word(&self, number: u64) -> [u64; KINDS] {
         let residency = &self.driver.residency;
-        let evicted = self.driver.evicted_once().word(number);
+        let evicted = self.driver.evicted_word(number);
         let [absent, coming, leaving, resident] =
             [residency.absent(), residency.coming(), residency.leaving(), residency.resident()]
                 .map(|set| set.word(number));

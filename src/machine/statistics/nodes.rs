@@ -59,14 +59,12 @@ impl Counted {
 }
 
 impl Machine {
-    pub(super) fn node_statistics(&self, sheet: &mut Sheet) {
+    pub(super) fn level_statistics(&self, sheet: &mut Sheet) {
         let mut levels: Vec<(&str, Counted)> = Vec::new();
-        let mut each = Sheet::default();
         for node in &self.nodes {
-            let counted = self.counted(node);
-            counted.put(self.fixed.components.path(node.id()), self, &mut each);
             let component = self.fixed.components.get(node.id());
             let Some((level, _)) = component.and_then(Component::level) else { continue };
+            let counted = self.counted(node);
             match levels.iter_mut().find(|(name, _)| *name == level) {
                 Some((_, sum)) => sum.add(&counted),
                 None => levels.push((level, counted)),
@@ -75,7 +73,12 @@ impl Machine {
         for (name, sum) in levels {
             sum.put(&format!("levels.{name}"), self, sheet);
         }
-        sheet.0.append(&mut each.0);
+    }
+
+    pub(super) fn node_statistics(&self, sheet: &mut Sheet) {
+        for node in &self.nodes {
+            self.counted(node).put(self.fixed.components.path(node.id()), self, sheet);
+        }
     }
 
     /// What the ports of a node have done.

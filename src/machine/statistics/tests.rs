@@ -397,3 +397,31 @@ fn warps_are_counted_in_the_states_that_they_are_in() {
     }
     assert!(seen.len() > 2, "{seen:?}");
 }
+
+/// Which section a statistic is in is found out before the first event.
+#[test]
+fn each_is_the_same_alone_as_among_all() {
+    let names =
+        ["tiny/umh-2gpu", "tiny/numa-2socket", "tiny/paged-1gpu", "tiny/selective-readonly", "tiny/scalegpu"];
+    for name in names {
+        let mut machine = working(name, &[], &[("gpu0.cu0", Store, vec![0x1000, 0x1040, 0x2000])]);
+        assert_eq!(machine.statistic("events"), Some(0.0), "{name}");
+        machine.run_until(u64::MAX);
+        let all = machine.statistics();
+        assert!(all.iter().any(|(key, value)| key.starts_with("tasks.") && *value > 0.0), "{name}");
+        for (key, value) in all {
+            let alone = machine.statistic(&key).map(f64::to_bits);
+            assert_eq!(alone, Some(value.to_bits()), "{key} of {name}");
+        }
+        assert_eq!(machine.statistic("levels.l9.hits"), None);
+    }
+}
+
+/// What is counted together is told within 6 %, and never outside of what there was.
+#[test]
+fn percentiles_lie_between_the_shortest_and_the_longest() {
+    let machine = after(&[("gpu0.cu0", Load, vec![0x1000])]);
+    let told = |what: &str| machine.statistic(&format!("access.load.{what}_cycles")).unwrap();
+    assert!(told("max") > 100.0);
+    assert!(["p50", "p99"].into_iter().all(|what| told(what).to_bits() == told("max").to_bits()));
+}

@@ -334,8 +334,8 @@ pub const KINDS: &[KindInfo] = &[
             field(
                 "change",
                 FieldType::PageChange,
-                "demanded, prefetched, copied, arrived, evicted, taken-back (by a core or another GPU), wasted (evicted though it was prefetched and \
-                 never used), written-back, gone, thrash, redundant, or unused (prefetched, and never used until all work has ended)",
+                "demanded, prefetched, copied, copied-back, arrived, evicted, taken-back (by a core or another GPU), wasted (gone though it was prefetched \
+                 and never used), written-back, gone, thrash, redundant (copied back unchanged), or unused (prefetched, and never used until all work has ended)",
             ),
             field("set", FieldType::Number, "number of the transfer set, from 1; none before one is made"),
         ],

@@ -14,7 +14,7 @@ use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, What};
 use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
-use crate::protocol::outbox::{Completion, Outbox, Taken, Ticket};
+use crate::protocol::outbox::{Completion, Outbox, PerformedHere, Taken, Ticket};
 use crate::protocol::store::{Entry, bit};
 use crate::protocol::table::{Next, Step};
 
@@ -235,6 +235,11 @@ impl Node {
             }
             bytes = apply(entry, access, is_root);
         }
+        if out.notes_performed {
+            let (kind, range, (read, wrote)) = (access.kind, access.range, bytes.clone());
+            let is_local = matches!(want.who, Who::Local(_));
+            out.performed.push(PerformedHere { kind, range, is_local, read, wrote });
+        }
         if let Some((from, to)) = change {
             let waited = want.arrived < out.tick;
             self.tell_transition((from, to), want.action, waited, Self::about(want), out);
@@ -291,7 +296,7 @@ impl Node {
                 let is_own = access.kind.writes() && want.request != MessageKind::Writeback;
                 if let Some(number) = want.number.filter(|_| is_own) {
                     let (kind, range, mask) = (access.kind, access.range, access.mask.clone());
-                    out.taken.push(Taken { number, kind, range, wrote, mask });
+                    out.taken.push(Taken { number, kind, range, read: read.clone(), wrote, mask });
                 }
                 self.reply(child, want, &read, out);
             }

@@ -272,6 +272,11 @@ impl Pending {
         self.passed.push_back(want);
     }
 
+    /// The stores to a byte that were passed up.
+    pub fn stores_passed(&self, at: Address) -> impl Iterator<Item = &Want> {
+        self.passed.iter().filter(move |want| !want.is_load() && want.range.contains(at))
+    }
+
     /// What was passed up is answered.
     pub fn take_passed(&mut self, place: usize) -> Option<Want> {
         let came_later = self.queue.iter_mut().filter(|want| want.behind as usize > place);

@@ -11,7 +11,7 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind};
 use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
-use crate::protocol::outbox::{About, Breach, Outbox};
+use crate::protocol::outbox::{About, Breach, Outbox, PerformedHere};
 use crate::protocol::store::{Entry, Unit, bit};
 use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Step, When};
 
@@ -278,7 +278,20 @@ impl Node {
             let (state, waited) = (self.state(block), want.arrived < out.tick);
             self.tell_transition((state, state), want.action, waited, Self::about(want), out);
             let read = Access { kind: AccessKind::Load, range: want.range, bytes: Bytes::new(), mask: None };
+            if out.notes_performed && want.is_load() {
+                self.note_given(want, out);
+            }
             self.complete(want, &read, Bytes::new(), Bytes::new(), out);
+        }
+    }
+
+    /// Notes what is read for a child's fetch: of a line the sectors that it wants.
+    fn note_given(&self, want: &Want, out: &mut Outbox) {
+        let sectors = if want.sectors.is_empty() { Sectors::all(want.range.len) } else { want.sectors };
+        let Some(data) = self.bytes_here(want) else { return };
+        for range in sectors.runs(want.range) {
+            let (read, wrote) = (data.read(range).map(Bytes::from_slice).unwrap_or_default(), Bytes::new());
+            out.performed.push(PerformedHere { kind: AccessKind::Load, range, is_local: false, read, wrote });
         }
     }
 

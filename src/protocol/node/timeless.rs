@@ -236,6 +236,12 @@ impl Timeless {
         });
     }
 
+    /// Whether a store to a byte has been handed on from here, and is not known to have been performed.
+    #[must_use]
+    pub fn has_handed_on(&self, at: Address) -> bool {
+        self.pending.values().any(|pending| pending.stores_passed(at).next().is_some())
+    }
+
     /// Bytes that cannot be read any more, such as those of a place that is kept for a block under way, are zeros.
     pub fn forget_dead_bytes(&mut self, is_root: bool) {
         for (_, entry) in &mut self.entries {

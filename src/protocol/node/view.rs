@@ -120,6 +120,12 @@ impl Node {
         }
     }
 
+    /// Whether a store to a byte has been handed on from here, and is not known to have been performed.
+    #[must_use]
+    pub fn has_handed_on(&self, at: Address) -> bool {
+        self.pending.get(self.block_of(at)).is_some_and(|pending| pending.stores_passed(at).next().is_some())
+    }
+
     /// Whether the block that holds `address` has dirty bytes here in `range`.
     #[must_use]
     pub fn is_dirty(&self, range: Range) -> bool {

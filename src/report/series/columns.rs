@@ -41,13 +41,14 @@ pub struct Columns {
 
 /// What is no sum of what has happened but a state; also what may turn out otherwise, such as a page that
 /// is not used yet.
-const STATES: [&str; 11] = [
+const STATES: [&str; 12] = [
     "*.interval.*",
     "*.mshrs_used",
     "*.warps.*",
     "copies.to_gpu.redundant",
     "link.*.lanes",
     "numa.*.pages",
+    "numa.*remote_way_share",
     "paging.prefetched_unused",
     "read_only.changed",
     "read_only.gave_up",
@@ -79,12 +80,16 @@ fn ends(part: &str, with: &[&str]) -> bool {
 
 /// Whether a column is of the time since the row before, or of that moment, in any case.
 fn is_of_now(name: &str) -> bool {
-    STATES.iter().any(|pattern| glob(pattern, name))
+    !name.starts_with(TASK) && STATES.iter().any(|pattern| glob(pattern, name))
 }
+
+/// What stands before the id of a task, which may be any words.
+const TASK: &str = "tasks.";
 
 /// Whether a column is a sum of what has happened.
 pub fn is_sum(name: &str) -> bool {
-    !is_of_now(name) && !name.split('.').any(|part| ends(part, &MEANS)) && !name.ends_with("power_watts")
+    let judged = if name.starts_with(TASK) { name.rsplit('.').next().unwrap_or(name) } else { name };
+    !is_of_now(name) && !judged.split('.').any(|part| ends(part, &MEANS)) && !name.ends_with("power_watts")
 }
 
 impl Columns {
@@ -136,5 +141,39 @@ impl Columns {
         let row = self.kept.iter().map(value).collect();
         self.before = values.to_vec();
         row
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever a task is called: `share` and `warps` are words of other columns.
+    #[test]
+    fn a_task_has_the_same_columns_whatever_its_id_is() {
+        let names: Vec<String> = ["add", "share", "warps", "rate", "interval.x"]
+            .iter()
+            .flat_map(|id| {
+                ["cycles", "accesses", "l1_share", "mean_cycles"].map(|what| format!("tasks.{id}.{what}"))
+            })
+            .collect();
+        let columns = Columns::new(&names, &Wanted { interval: true, ..Wanted::default() }).unwrap();
+        let of = |id: &str| {
+            let own = columns.kept.iter().filter(|(name, ..)| name.starts_with(&format!("tasks.{id}.")));
+            own.map(|(name, _, how)| (name.rsplit('.').next().unwrap_or_default().to_owned(), *how))
+                .collect::<Vec<_>>()
+        };
+        let wanted = [("cycles".to_owned(), How::Grown), ("accesses".to_owned(), How::Grown)];
+        for id in ["add", "share", "warps", "rate", "interval.x"] {
+            assert_eq!(of(id), wanted, "{id}");
+        }
+    }
+
+    #[test]
+    fn ways_that_are_shared_out_are_of_the_moment() {
+        let names = ["numa.l2.remote_way_share".to_owned(), "numa.gpu0.l1.remote_way_share".to_owned()];
+        let wanted = Wanted { interval: true, patterns: vec!["numa.*remote_way_share".to_owned()] };
+        let columns = Columns::new(&names, &wanted).unwrap();
+        assert!(columns.kept.iter().all(|(_, _, how)| *how == How::Now) && columns.kept.len() == 2);
     }
 }

@@ -37,6 +37,13 @@ fn slips_in_what_is_done_are_pointed_at() {
             "scale stands at the head of the scenario, before all [tables]",
         ),
         (with("after = \"frist\""), (6, 9), "there is no task frist", "", "did you mean first?"),
+        (
+            with("[[expect]]\nend = false\nthat = \"cycle > 0\""),
+            (7, 7),
+            "this is no moment",
+            "end = true",
+            "",
+        ),
         (with("after = [\"first\"]"), (3, 6), "first can never start", "", ""),
         (with("load = { address = 0 }"), (2, 1), "more than one thing", "one of load", ""),
         (with("[[do]]\nby = \"gpu0.cu0\""), (6, 1), "this does nothing", "one of load", ""),

@@ -229,6 +229,23 @@ fn long_output_is_shown_in_a_box_that_scrolls() {
 }
 
 #[test]
+fn what_several_commands_answer_is_told_together() {
+    let mut app = app(Sample::frame(), 80, 24);
+    let error = |word: &str| Answer::Error(Box::new(Diagnostic::new(format!("there is no command {word}"))));
+    app.answered(vec![error("brek")]);
+    assert_eq!(app.overlay, None);
+    app.answered(vec![Answer::Lines(vec!["breakpoint 1: complete".into()])]);
+    let text = screen(&mut app);
+    assert!(text.contains("no command brek") && text.contains("breakpoint 1: complete"), "{text}");
+    // The next command begins anew.
+    app.overlay = None;
+    press(&mut app, "s");
+    app.answered(vec![Answer::Lines(vec!["nothing moves".into()])]);
+    let text = screen(&mut app);
+    assert!(app.overlay.is_none() && text.contains("nothing moves") && !text.contains("brek"), "{text}");
+}
+
+#[test]
 fn a_long_message_stands_below_an_open_box_not_over_it() {
     let mut app = app(Sample::frame(), 80, 24);
     app.answered(vec![Answer::Lines((0..10).map(|line| format!("line {line}")).collect())]);

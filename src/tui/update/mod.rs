@@ -18,6 +18,9 @@ use super::app::{App, Message, Overlay};
 use super::prompt::{self, Kind, Prompt};
 use super::words::{PUT_OFF, with_keys};
 
+/// Answers told together, at most.
+const ANSWERS: usize = 1000;
+
 /// Panes that scroll to the component that is selected.
 const SEEKING: [Pane; 3] = [Pane::Caches, Pane::Links, Pane::Mshrs];
 
@@ -57,6 +60,9 @@ impl App {
             (Some(Prompt { kind: Kind::Commands(_), .. }), None) => self.prompt = None,
             _ => {}
         }
+        if frame.position.event != self.frame.position.event {
+            self.answers.clear();
+        }
         // The timeline is walked from where one is.
         if frame.position.event != self.frame.position.event
             && let Some(state) = self.panes.get_mut(Pane::Timeline as usize)
@@ -91,22 +97,14 @@ impl App {
 
     /// Takes the engine's answers.
     pub fn answered(&mut self, answers: Vec<Answer>) {
+        let known = self.answers.len();
         for answer in answers {
             match answer {
                 Answer::Lines(lines) if lines.is_empty() => {}
-                Answer::Lines(lines) if lines.len() == 1 => {
-                    let lines = lines.iter().map(|line| with_keys(line, &self.keymap)).collect();
-                    self.message = Some(Message { lines, tone: Tone::Plain });
-                }
-                Answer::Lines(lines) => {
-                    self.overlay = Some(Overlay::Output(lines));
-                    self.overlay_up = 0;
-                }
+                Answer::Lines(lines) => self.answers.push(Message { lines, tone: Tone::Plain }),
                 Answer::Error(error) => {
-                    self.message = Some(Message {
-                        lines: prompt::complaint(&error, self.size.0.saturating_sub(2)),
-                        tone: Tone::Bad,
-                    });
+                    let lines = prompt::complaint(&error, self.size.0.saturating_sub(2));
+                    self.answers.push(Message { lines, tone: Tone::Bad });
                 }
                 Answer::Completions { line, cursor, candidates } => {
                     if let Some(prompt) = &mut self.prompt {
@@ -116,6 +114,26 @@ impl App {
                 Answer::Quit => self.quit = true,
             }
         }
+        if self.answers.len() > known {
+            self.tell_answers();
+        }
+    }
+
+    /// One line is told below the panes, as a complaint is; more than that lies over them.
+    fn tell_answers(&mut self) {
+        let old = self.answers.len().saturating_sub(ANSWERS);
+        self.answers.drain(..old);
+        if let [only] = self.answers.as_slice()
+            && (only.tone == Tone::Bad || only.lines.len() == 1)
+        {
+            let lines = only.lines.iter().map(|line| with_keys(line, &self.keymap)).collect();
+            self.message = Some(Message { lines, tone: only.tone });
+            return;
+        }
+        self.message = None;
+        self.overlay =
+            Some(Overlay::Output(self.answers.iter().flat_map(|answer| answer.lines.clone()).collect()));
+        self.overlay_up = 0;
     }
 
     /// Whether the engine is running or carrying out a long command.

@@ -466,3 +466,79 @@ fn a_store_to_a_row_that_is_replaced_is_not_lost_and_that_it_is_would_be_found()
     let lost = document(&[&replaced[..], &["--fault", "cold-write-only-here", "--record", &path]].concat());
     assert_eq!(lost["violations"][0]["kind"], "stale-read", "{lost}");
 }
+
+#[test]
+fn a_table_whose_later_store_is_dropped_for_an_earlier_one_fails_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    // The second n-store of an L1 sends the first one down and is lost in X; the first comes back.
+    let table = write(
+        "third.toml",
+        r#"
+name = "third"
+title = "The last n-store may be dropped"
+state = { N = "noncoherent", W = "noncoherent", X = "noncoherent", M = "exclusive owner", S = "", I = "" }
+[cache]
+N = { load = "hit", store = "write > M", n-store = "hit > W", evict = "writeback > I", read = "ack", write = "data > I" }
+W = { load = "hit", store = "write > M", n-store = "flush > X", evict = "writeback > I", read = "ack", write = "data > I" }
+X = { load = "hit", store = "write > M", n-store = "hit", evict = "writeback > I", read = "ack", write = "ack > I" }
+M = { load = "hit", store = "hit", n-store = "hit", evict = "writeback > I", read = "data > S", write = "data > I" }
+S = { load = "hit", store = "write > M", n-store = "write > M", evict = "notify > I", read = "ack", write = "ack > I" }
+I = { load = "read > granted", store = "write > M", n-store = "read-nc > N", evict = "impossible", read = "ack", write = "ack" }
+[inner]
+N = { n-store = "hit" }
+W = { n-store = "hit" }
+X = { n-store = "hit" }
+S = { n-store = "hit" }
+I = { n-store = "read > granted" }
+[directory]
+read = [{ when = "owned by another", probe = "read owner", grant = "S" }, { grant = "S" }]
+read-nc = [{ when = "owned by another", probe = "read owner", grant = "N" }, { grant = "N" }]
+write = [{ probe = "write others", grant = "M" }]
+[merge]
+N = { S = "N" }
+W = { S = "N" }
+X = { S = "N" }
+"#,
+    );
+    let run = write(
+        "run.toml",
+        r#"
+machine = "explore/two-gpu"
+memory = [{ address = 0x1000, bytes = "ff" }]
+[[program]]
+id = "writes"
+by = "gpu0.cu0"
+do = ["n-store 0x1000 01", "n-store 0x1000 02", "load 0x1000 1"]
+[[program]]
+id = "beside"
+after = "writes"
+by = "gpu1.cu0"
+do = ["store 0x1001 77"]
+[[program]]
+after = "beside"
+by = "gpu0.cu0"
+do = ["load 0x1000 1"]
+"#,
+    );
+    let outcome = call(&["run", &run, "--protocol", &table]);
+    assert!(
+        outcome.code == Some(1) && outcome.stdout.contains("stale-read: at gpu0.cu0.l1: the load read 0x01"),
+        "{outcome:?}"
+    );
+    // A cell of what only memories with tags do is refused wherever it stands.
+    let relay = call(&["run", &run, "--protocol", "msi", "--mutate", "cache S n-store = relay"]);
+    assert!(relay.code == Some(2) && relay.stderr.contains("whose row S has `relay`"), "{relay:?}");
+    // An L1 that keeps what nobody keeps account of has to be emptied.
+    let vi = std::fs::read_to_string("configs/protocols/vi.toml").unwrap();
+    let kept = write("kept.toml", &vi.replace(", acquire = \"silent > I\"", ""));
+    let checked = call(&["check", &kept]);
+    assert!(
+        checked.code == Some(2) && checked.stderr.contains("a block in V can meet an acquire"),
+        "{checked:?}"
+    );
+}

@@ -194,14 +194,14 @@ fn a_recording_replaces_nothing_but_a_recording() {
     // Before anything else is written, too.
     let [samples, other] =
         ["samples.csv", "other"].map(|name| folder.path().join(name).display().to_string());
-    fs::write(&samples, "kept").unwrap();
+    fs::write(&samples, "cycle,event\nkept").unwrap();
     fs::write(&other, "no recording").unwrap();
     let refused = call(&["run", &scenario, "--sample", "9", "--sample-to", &samples, "--record", &other]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
     assert!(refused.stderr.contains("is there already, and is no recording"), "{}", refused.stderr);
     assert_eq!(
         (&*fs::read_to_string(&samples).unwrap(), &*fs::read_to_string(&other).unwrap()),
-        ("kept", "no recording")
+        ("cycle,event\nkept", "no recording")
     );
     let path = recording(folder.path());
     let recorded = fs::read(&path).unwrap();

@@ -77,7 +77,9 @@ impl Study<'_> {
 
     /// The exclusive state that a request to read leads to, whatever is granted.
     fn takes_more(&self, level: &Level, state: State, action: Action) -> Option<State> {
-        let request = level.asks(self.table, state, action)?;
+        // What grants a writer less is told where it is granted.
+        let request =
+            level.asks(self.table, state, action).filter(|request| *request != MessageKind::Write)?;
         let grants_less =
             self.table.directory(request).iter().any(|rule| !self.table.is_exclusive(rule.grant));
         let after = level.after(self.table, state, action);
@@ -202,7 +204,7 @@ impl Study<'_> {
                 let asked = REQUESTS.into_iter().filter(|action| self.asked(&level, *action));
                 let asked: Vec<Action> =
                     asked.filter(|action| has_nstore || *action != Action::NStore).collect();
-                let met = [Action::Evict, Action::Read, Action::Write];
+                let met = [Action::Evict, Action::Read, Action::Write, Action::Acquire];
                 let met = met.into_iter().filter(|action| self.met(&level, state, *action));
                 let possible: Vec<Action> = asked.into_iter().chain(met).collect();
                 for action in possible {
@@ -239,6 +241,11 @@ impl Study<'_> {
             Action::Write => {
                 tracked && rules.into_iter().flatten().any(|rule| rule.probe == Probe::WriteOthers)
             }
+            // Of copies that are tracked, everybody is told that they are old; nobody keeps account of the others in an L1.
+            Action::Acquire => {
+                let is_known = tracked || state == State::I || state == self.table.conflict();
+                !level.has_children && !is_known
+            }
             _ => ![State::I, self.table.conflict()].contains(&state),
         }
     }
@@ -248,6 +255,7 @@ fn said(action: Action) -> String {
     match action {
         Action::Evict => "an eviction".to_owned(),
         Action::NStore => "an n-store".to_owned(),
+        Action::Acquire => "an acquire".to_owned(),
         Action::Read | Action::Write => format!("a {} probe", action.name()),
         _ => format!("a {}", action.name()),
     }
@@ -260,6 +268,7 @@ fn wanted(state: State, action: Action) -> String {
         Action::Store | Action::NStore => "\"write > M\"",
         Action::Read => "\"data > S\"",
         Action::Write => "\"data > I\"",
+        Action::Acquire => "\"silent > I\"",
         _ => "\"writeback > I\"",
     };
     format!("{} = ..., such as {cell}", action.name())

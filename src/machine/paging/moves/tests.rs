@@ -120,3 +120,20 @@ fn the_oracle_knows_what_each_gpu_will_touch() {
     assert!(machine.is_finished());
     assert_eq!(machine.statistic("paging.prefetched"), Some(2.0));
 }
+
+/// A page is evicted, wanted again, and then taken back by a core before the GPU wants it once more.
+#[test]
+fn only_a_page_whose_last_departure_was_an_eviction_thrashes() {
+    let after = |before: usize, task| Task { after: vec![before], ..task };
+    let work = [
+        program("gpu0.cu0", Load, &[0x10000, 0x20000, 0x30000]),
+        after(0, program("gpu0.cu0", Load, &[0x10000])),
+        after(1, program("host.cpu0", Store, &[0x10000])),
+        after(2, program("gpu0.cu0", Load, &[0x10000])),
+    ];
+    let changes = ["gpu.memory.size=8 KiB", "gpu.paging.evict=lru"];
+    let mut machine = performing("tiny/paged-1gpu", &changes, work.to_vec());
+    machine.run_until(u64::MAX);
+    let count = |name: &str| machine.statistic(&format!("paging.{name}"));
+    assert_eq!((count("thrashed"), count("taken_back")), (Some(1.0), Some(1.0)));
+}
