@@ -15,7 +15,6 @@ use super::work::{self, Work, read_trace};
 use crate::config::machine::MachineSpec;
 use crate::config::machine_keys;
 use crate::config::{self, Kind};
-use crate::debug::command;
 use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, in_toml, read_text};
 use crate::machine::Machine;
 use crate::model::component::ComponentKind;
@@ -309,8 +308,7 @@ impl Check {
         if file.explore.is_some() {
             work.scenario.alphabet(&prepared.machine)?;
         }
-        let mut lines = file.breaks.iter().flat_map(|at| &at.value.commands);
-        lines.try_for_each(|line| command::known(&line.value, work.scenario.source(), line.span.clone()))?;
+        work::known_commands(&work.scenario)?;
         let mut found = Found::new(
             "scenario",
             work.scenario.title().to_owned(),

@@ -161,6 +161,7 @@ fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Option<Tested> {
 
 fn run(work: &Work, notes: &mut Notes, interrupt: &Interrupt) -> Result<(Report, Why)> {
     let prepared = work.prepare()?;
+    work::known_commands(&work.scenario)?;
     notes.left_out.clone_from(&prepared.left_out);
     let (begun, workload) = (prepared.machine.clone(), prepared.blueprint.workload.clone());
     let narrator = prepared.narrator.clone();
@@ -182,8 +183,10 @@ fn run(work: &Work, notes: &mut Notes, interrupt: &Interrupt) -> Result<(Report,
         None => runner.so_far(scenario::Ended::Interrupted),
     };
     work::trusted(&workload)?;
-    if report.passed {
+    if report.ended != scenario::Ended::Interrupted {
         notes.unsaid = narrator.unsaid(&told);
+    }
+    if report.passed {
         return Ok((report, (None, None)));
     }
     let diagnosis = diagnosis::of(&report, runner.machine(), &begun, interrupt);

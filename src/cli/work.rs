@@ -10,6 +10,7 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::config::library::Found;
 use crate::config::{self, Kind, MachineChoice};
+use crate::debug::command;
 use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, in_toml, read_text};
 use crate::machine::FirstPass;
 use crate::model::time::EventNumber;
@@ -365,6 +366,15 @@ pub fn tell_left_out(why: Option<&Diagnostic>) {
 /// The same in words.
 pub fn left_out_told(why: &Diagnostic) -> String {
     format!("warning: {LEFT_OUT}:\n{why}")
+}
+
+/// That what a scenario's breakpoints carry out are commands of the debugger.
+///
+/// # Errors
+/// If one is none.
+pub fn known_commands(scenario: &Scenario) -> Result<()> {
+    let mut lines = scenario.file().breaks.iter().flat_map(|at| &at.value.commands);
+    lines.try_for_each(|line| command::known(&line.value, scenario.source(), line.span.clone()))
 }
 
 /// Says which of a scenario's own tables `umscope check` refuses. It runs all the same, for what comes of them. What cannot be

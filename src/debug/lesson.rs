@@ -313,17 +313,28 @@ impl Lesson {
         &self.asked
     }
 
-    /// The question that is to be answered at `event`: the first that is still open there, otherwise the last.
+    /// The question that is open at `event`, with its index: of several the first that is not answered, otherwise the last.
+    #[must_use]
+    pub fn open_at(&self, event: EventNumber) -> Option<(usize, &Asked)> {
+        let open = || {
+            let here = self.asked.iter().enumerate().filter(move |(_, asked)| asked.event == event);
+            here.filter(move |(_, asked)| !asked.is_settled(event))
+        };
+        open().find(|(_, asked)| asked.predicted.is_none()).or_else(|| open().next_back())
+    }
+
+    /// The question that is to be answered at `event`: the one that is open there, otherwise the last.
     pub fn question_mut(&mut self, event: EventNumber) -> Option<&mut Asked> {
-        let here = self.asked.iter().enumerate().filter(|(_, asked)| asked.event == event);
-        let open =
-            here.clone().find(|(_, asked)| !asked.is_settled(event)).or(here.max_by_key(|(index, _)| *index));
-        let index = open.map(|(index, _)| index)?;
+        let open = self.open_at(event).map(|(index, _)| index);
+        let index = open.or_else(|| self.asked.iter().rposition(|asked| asked.event == event))?;
         self.asked.get_mut(index)
     }
 
-    /// Predictions that are settled at `event` and have not been told before.
+    /// Predictions that are settled at `event`, where the cursor has come to rest, and have not been told before.
     pub fn news(&mut self, event: EventNumber) -> impl Iterator<Item = &Asked> {
+        for asked in &mut self.asked {
+            asked.seen |= asked.is_settled(event);
+        }
         let news =
             move |asked: &&mut Asked| asked.predicted.is_some() && asked.is_settled(event) && !asked.told;
         self.asked.iter_mut().filter(news).map(|asked| {

@@ -69,10 +69,9 @@ fn story(lesson: &Lesson, event: EventNumber) -> Vec<Say> {
     story
 }
 
-/// The question that is open here.
+/// The question that is open here: of several the first that is not answered.
 fn question(lesson: &Lesson, event: EventNumber) -> Option<Question> {
-    let open = lesson.asked_at(event).find(|asked| !asked.is_settled(event));
-    open.map(|asked| view(asked, event))
+    lesson.open_at(event).map(|(_, asked)| view(asked, event))
 }
 
 fn view(asked: &Asked, event: EventNumber) -> Question {
@@ -84,6 +83,7 @@ fn view(asked: &Asked, event: EventNumber) -> Question {
         revealed: asked.is_settled(event).then(|| Reveal {
             answer: ask.answer.clone(),
             because: asked.because(),
+            why: ask.why.clone(),
             right: asked.right(),
         }),
     }

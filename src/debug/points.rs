@@ -34,29 +34,29 @@ impl Session {
         Ok(id)
     }
 
-    /// Sets the breakpoints that the scenario brings, in place of those that it has brought before; none, if it brings the same:
-    /// what was made of them stays.
+    /// Sets the breakpoints that the scenario brings, in place of those that it has brought before and does not bring any more: what
+    /// was made of the others stays.
     pub(super) fn bring(&mut self, breaks: Vec<Break>) {
         let stops = breaks.into_iter().filter_map(|given| set_by(given, &self.context));
-        let given: Vec<Breakpoint> = stops.collect();
-        let same = |(one, other): (&Breakpoint, &Breakpoint)| {
-            one.line() == other.line() && one.ignore == other.ignore && one.commands == other.commands
-        };
-        if given.len() == self.given.len() && given.iter().zip(&self.given).all(same) {
-            return;
-        }
-        self.given.drain(..).for_each(|old| {
-            self.breakpoints.remove(old.id);
-        });
-        for stop in given {
+        let mut old = std::mem::take(&mut self.given);
+        let mut given = Vec::new();
+        for stop in stops {
+            if let Some(place) = old.iter().position(|old| is_same(old, &stop)) {
+                given.push(old.remove(place));
+                continue;
+            }
             let id = self.breakpoints.add(stop.trigger.clone(), stop.text.clone(), stop.condition.clone());
-            let Some(id) = id else { return };
+            let Some(id) = id else { break };
             let stop = Breakpoint { id, ..stop };
             if let Some(place) = self.breakpoints.get_mut(id) {
                 place.clone_from(&stop);
             }
-            self.given.push(stop);
+            given.push(stop);
         }
+        for gone in old {
+            self.breakpoints.remove(gone.id);
+        }
+        self.given = given;
     }
 
     /// Sets a watchpoint, and returns its number.
@@ -118,12 +118,17 @@ impl Session {
     pub(super) fn restart(&mut self, origin: Origin) -> Result<()> {
         let context = origin.context.unwrap_or_else(|| context_of(&*origin.machine));
         let mut list = Vec::new();
-        let is_given = |breakpoint: &Breakpoint| self.given.iter().any(|given| given.id == breakpoint.id);
+        let brought: Vec<Breakpoint> =
+            origin.breaks.iter().filter_map(|given| set_by(given.clone(), &context)).collect();
+        let is_gone = |breakpoint: &Breakpoint| {
+            let given = self.given.iter().find(|given| given.id == breakpoint.id);
+            given.is_some_and(|given| !brought.iter().any(|stop| is_same(given, stop)))
+        };
         for breakpoint in self.breakpoints.list() {
             match fitted(breakpoint, &context) {
                 Ok(fitted) => list.push(fitted),
-                // The scenario says what comes in its place.
-                Err(_) if is_given(breakpoint) => {}
+                // The scenario does not bring it any more.
+                Err(_) if is_gone(breakpoint) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -186,6 +191,11 @@ fn about_records(text: &Text, context: &Context, error: Box<Diagnostic>) -> Box<
     };
     let error = Diagnostic::new("this is nothing that has a value to be watched");
     Box::new(Diagnostic { suggestion: Some(suggestion), ..error.at(text.source(), text.span()) })
+}
+
+/// Whether two breakpoints of a scenario are set by the same words.
+fn is_same(one: &Breakpoint, other: &Breakpoint) -> bool {
+    one.line() == other.line() && one.ignore == other.ignore && one.commands == other.commands
 }
 
 /// The breakpoint that a scenario sets, without a number.
@@ -290,11 +300,11 @@ mod tests {
 
     #[test]
     fn breaks_of_a_scenario_are_read_again_if_they_have_changed() {
-        let text =
-            std::sync::Arc::new(std::sync::Mutex::new(format!("{WORK}[[break]]\non = 'transition to E'\n")));
+        let breaks = "[[break]]\non = 'transition to E'\n[[break]]\non = 'transition to M'\n";
+        let text = std::sync::Arc::new(std::sync::Mutex::new(format!("{WORK}{breaks}")));
         let mut session = on(&text);
         told(&mut session, "break complete");
-        told(&mut session, "disable 1");
+        told(&mut session, "disable 1 2");
         told(&mut session, "log complete");
         told(&mut session, "reload");
         assert!(told(&mut session, "info breakpoints").contains("transition to E"));
@@ -304,7 +314,14 @@ mod tests {
         *text.lock().unwrap() = changed;
         told(&mut session, "reload");
         let lines: Vec<_> = session.breakpoints.list().iter().map(Breakpoint::line).collect();
-        assert_eq!(lines, ["break complete", "break transition to S"]);
+        assert_eq!(lines, ["break transition to M", "break complete", "break transition to S"]);
+        assert!(!session.breakpoints.list()[0].enabled, "what was made of one that is the same stays");
+        // One that the scenario still brings, and that fits no more by what was made of it, is complained of.
+        told(&mut session, "condition 2 state of gpu1.cu0.l1 block 0x1000 is I");
+        let changed = text.lock().unwrap().replace("umh-2gpu", "umh-1gpu");
+        *text.lock().unwrap() = changed;
+        assert!(session.execute("reload", &Interrupt::default()).is_err());
+        assert_eq!(session.breakpoints.list().len(), 3);
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct Asked {
     pub revealed: bool,
     /// Whether it was right has been told on the console.
     pub told: bool,
+    /// The cursor has been at rest behind it: its answer can have been seen, and is not answered any more.
+    pub seen: bool,
 }
 
 /// Choices with their numbers, a line each.
@@ -31,7 +33,7 @@ pub fn numbered(choices: &[String]) -> impl Iterator<Item = String> + '_ {
 impl Asked {
     #[must_use]
     pub fn new(event: EventNumber, say: Option<usize>, ask: Ask) -> Self {
-        Self { event, say, ask, about: None, predicted: None, revealed: false, told: false }
+        Self { event, say, ask, about: None, predicted: None, revealed: false, told: false, seen: false }
     }
 
     /// What may be answered.
@@ -59,7 +61,11 @@ impl Asked {
             because if because.is_empty() => because,
             because => format!(", because {because}"),
         };
-        format!("{verdict}{}{because}", self.ask.answer)
+        let why = match self.ask.why.as_str() {
+            "" => String::new(),
+            why => format!(". {why}"),
+        };
+        format!("{verdict}{}{because}{why}", self.ask.answer)
     }
 
     /// The cell that decides, and what it says unless that is the answer; empty without one.
@@ -100,6 +106,7 @@ mod tests {
             answer: "gives its data, stays O".into(),
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
             because: None,
+            why: String::new(),
         };
         Asked::new(7, None, ask)
     }

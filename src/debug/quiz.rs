@@ -61,6 +61,7 @@ fn ask(
         answer: to.to_string(),
         choices: table.rows.iter().map(|row| row.state.to_string()).collect(),
         because,
+        why: String::new(),
     };
     let about = start.map(|start| (record.at, start));
     Some(Asked { about, ..Asked::new(record.id.event, None, ask) })

@@ -215,7 +215,7 @@ impl System {
         timeless.patches_mut(|patch| {
             patch.change_bytes(|at, class| match self.tracked(at) {
                 // Until it is answered, whoever is above it may see what was before that, or what comes of it.
-                Some(byte) if class != values::STALE && own >> byte & 1 == 1 => values::OWN,
+                Some(byte) if class != values::STALE && (own & bytes) >> byte & 1 == 1 => values::OWN,
                 Some(byte) => stored.here(byte, class),
                 None => class,
             });

@@ -64,18 +64,18 @@ impl Checker {
     }
 
     /// Dirty bytes of a block that is placed before the first event.
-    pub fn add_initial(&mut self, address: Address, bytes: &[u8]) {
-        self.stores.store_loosely(None, address, bytes);
+    pub fn add_initial(&mut self, by: (Option<ComponentId>, bool), address: Address, bytes: &[u8]) {
+        self.stores.store_loosely(by, address, bytes);
     }
 
-    /// An access above an L1 has stored.
-    fn store(&mut self, at: ComponentId, access: &Access, coherent: bool) {
+    /// An access above an L1, of the host or not, has stored.
+    fn store(&mut self, (at, is_host): (ComponentId, bool), access: &Access, coherent: bool) {
         for run in access.runs() {
             let bytes = access.bytes_of(run);
             if coherent {
                 self.stores.store(run.start, bytes);
             } else {
-                self.stores.store_loosely(Some(at), run.start, bytes);
+                self.stores.store_loosely((Some(at), is_host), run.start, bytes);
             }
         }
     }
@@ -120,14 +120,14 @@ impl Machine {
         // What was taken was looked at then.
         let was_taken = completion.number.is_some_and(|number| checker.taken.remove(&number));
         let is_read = completion.kind == AccessKind::Load || matches!(completion.kind, AccessKind::Atomic(_));
+        let by = (at, self.fixed.components.is_host(at));
         let old = if is_read && !was_taken {
-            let by = (at, self.fixed.components.is_host(at));
             checker.stores.old(by, completion.range, &completion.read)
         } else {
             None
         };
         if completion.kind.writes() && !was_taken {
-            checker.store(at, &completion.access(), completion.coherent);
+            checker.store(by, &completion.access(), completion.coherent);
         }
         // Until a store that its L1 has handed on is answered, a load may see that, or what was there before.
         let is_own = |old: &Old| self.node(at).is_some_and(|node| node.has_handed_on(old.address));
@@ -162,7 +162,7 @@ impl Machine {
         let Some(at) = at.filter(|_| checker.taken.insert(taken.number)) else { return };
         let by = (at, self.fixed.components.is_host(at));
         let old = checker.stores.old(by, taken.range, &taken.read);
-        checker.store(at, &taken.access(), taken.kind != AccessKind::NStore);
+        checker.store(by, &taken.access(), taken.kind != AccessKind::NStore);
         if let Some(old) = old {
             self.tell_old(at, About::new(taken.range, Some(taken.number)), taken.kind, old, out);
         }

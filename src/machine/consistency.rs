@@ -134,7 +134,10 @@ impl Consistency {
     /// What was performed above an L1 until `begun` has come to its home.
     pub fn release(&mut self, at: ComponentId, begun: EventNumber, event: EventNumber) {
         for store in self.pieces.all_mut().flat_map(|piece| &mut piece.stores) {
-            if store.writer == Some(at) && store.completed.is_some_and(|completed| completed <= begun) {
+            if store.writer == Some(at)
+                && !store.is_private
+                && store.completed.is_some_and(|completed| completed <= begun)
+            {
                 store.released.get_or_insert(event);
             }
         }
@@ -208,6 +211,7 @@ impl Consistency {
                 (store.writer, store.is_atomic) = (Some(performed.at), is_atomic);
                 store.completed = Some(performed.event);
                 store.released = at_home.then_some(performed.event);
+                store.is_private = performed.kept == Kept::Privately;
                 if performed.is_strict() && performed.coherent {
                     store.taken = Some(performed.event);
                 }

@@ -9,6 +9,7 @@ use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
 use crate::model::text::plural;
 use crate::model::units::Size;
+use crate::protocol::node::Role;
 use crate::workload::{Kernel, Operations, TaskKind};
 
 impl Machine {
@@ -108,10 +109,13 @@ impl Machine {
             }
             let start = block.address.block(node.config.block);
             node.place_bytes(start, &memory, false);
+            // Below an L1 it is not known who has stored it.
+            let own = (node.config.role == Role::Leaf).then(|| node.id());
+            let by = (own, self.fixed.components.is_host(node.id()));
             for (at, bytes) in &block.dirty {
                 node.place_bytes(*at, bytes, true);
                 if let Some(checker) = self.checker.as_mut() {
-                    checker.add_initial(*at, bytes);
+                    checker.add_initial(by, *at, bytes);
                 }
             }
             for holder in block.sharers.iter().chain(&block.owner) {

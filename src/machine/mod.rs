@@ -163,6 +163,7 @@ pub struct Violation {
 }
 
 /// What does not change while a machine runs by itself; clones share it.
+#[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
 #[derive(Debug)]
 struct Fixed {
     spec: MachineSpec,
@@ -211,6 +212,8 @@ struct Fixed {
     coherent: bool,
     /// What the GPUs store coherently is performed where cores look, too: not in a cache that their directories do not know.
     shares_home: bool,
+    /// Non-coherent stores may stay in a cache below the L1s in which others do not see them, whatever fences do.
+    hides_n_stores: bool,
     section_of: OnceLock<statistics::SectionOf>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::consistency::{Consistency, Expected, Kept, Performed, Stale, byte_at};
-use crate::model::access::Access;
+use crate::model::access::{Access, AccessKind};
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::message::TxnNumber;
@@ -32,8 +32,11 @@ impl Machine {
     /// What was performed for somebody above: from now on nobody whom hardware keeps coherent reads what was before.
     pub(super) fn note_taken(&mut self, out: &mut Outbox) {
         let event = self.event;
+        let hides = self.fixed.hides_n_stores;
         for taken in std::mem::take(&mut out.taken) {
             match self.checker.as_mut().map(|checker| checker.consistency.as_mut()) {
+                // What is taken where others do not see it is in no order with what they do.
+                Some(Some(_)) if hides && taken.kind == AccessKind::NStore => {}
                 Some(Some(known)) => known.take(taken.number, &taken.access(), event),
                 Some(None) => self.check_taken(&taken, out),
                 None => {}
@@ -96,9 +99,11 @@ impl Machine {
         let issued = completion.txn.and_then(|key| self.txns.get(key)).map_or(event, |txn| txn.issued_at);
         let config = self.node(completion.node).map(|node| &node.config);
         let is_tracked = config.is_some_and(|config| config.is_tracked());
-        let is_private = is_tracked && config.is_some_and(|config| config.table.is_noncoherent());
+        // Where nobody tracks its copies, what an L1 hands on may stay out of sight below it.
+        let hides = config.is_some_and(|config| config.table.is_noncoherent());
+        let is_private = if is_tracked { hides } else { self.fixed.hides_n_stores };
         // Where no state is non-coherent, all that is stored in a tracked cache is coherent.
-        let is_strict = is_tracked && !is_private;
+        let is_strict = is_tracked && !hides;
         let is_coherent = completion.coherent || is_strict;
         let kept = match (is_strict, is_private && !completion.coherent) {
             (true, _) => Kept::ByHardware,

@@ -18,6 +18,8 @@ struct Loose {
     values: Values,
     /// The L1 that made it, which sees it at least; none of what was dirty at first.
     writer: Option<ComponentId>,
+    /// A core has made it: no launch brings it to where kernels look, and a GPU may see it or not.
+    is_host: bool,
     /// The same L1 has stored there again: neither does it read this any more, nor may it be what is left.
     is_overtaken: bool,
     stage: Stage,
@@ -79,7 +81,7 @@ impl Known {
         self.coherent.get(place).copied().unwrap_or(0)
     }
 
-    fn note(&mut self, at: Option<ComponentId>, values: &[u8]) {
+    fn note(&mut self, (at, is_host): (Option<ComponentId>, bool), values: &[u8]) {
         let own = self.loose.iter_mut().filter(|store| at.is_some() && store.writer == at);
         for store in own {
             store.is_overtaken = true;
@@ -91,10 +93,11 @@ impl Known {
             |store: &Loose| store.writer == at && store.values[..] == *values && store.stage == Stage::Over;
         let (before, has_met) = (self.loose.iter().position(is_same), self.has_met);
         let is_met = before.map(|place| self.loose.remove(place)).is_some_and(|same| same.is_met) || has_met;
-        let stage = if at.is_some() { Stage::Since } else { Stage::Over };
+        let stage = if is_host { Stage::Over } else { Stage::Since };
         self.loose.push(Loose {
             values: Values::from_slice(values),
             writer: at,
+            is_host,
             is_overtaken: false,
             stage,
             is_met,
@@ -109,7 +112,7 @@ impl Known {
         let newest = self.loose.iter().rposition(|store| store.stage == Stage::Meeting);
         for (place, store) in self.loose.iter_mut().enumerate() {
             store.is_met = match store.stage {
-                Stage::Over => false,
+                Stage::Over => store.is_host,
                 Stage::Meeting => !is_alone || Some(place) == newest,
                 Stage::Since => true,
             };
@@ -178,8 +181,8 @@ impl Stores {
         }
     }
 
-    /// An L1 stores non-coherently; nobody, what was dirty at first.
-    pub fn store_loosely(&mut self, by: Option<ComponentId>, at: Address, values: &[u8]) {
+    /// An L1, of the host or not, stores non-coherently; of what was dirty at first it may not be known which.
+    pub fn store_loosely(&mut self, by: (Option<ComponentId>, bool), at: Address, values: &[u8]) {
         let mut many: SmallVec<[u64; 4]> = SmallVec::new();
         for (start, known) in self.0.within(Range::new(at, values.len() as u32)) {
             let from = start.saturating_sub(at.0) as usize;
@@ -243,7 +246,7 @@ mod tests {
         let mut stores = Stores::default();
         assert!(reads(&stores, 0, 5, 0) && !reads(&stores, 0, 5, 1));
         stores.store(Address(4), &[1, 2, 3]);
-        stores.store_loosely(Some(L1[0]), Address(5), &[7]);
+        stores.store_loosely((Some(L1[0]), false), Address(5), &[7]);
         assert!(reads(&stores, 0, 4, 1) && !reads(&stores, 0, 4, 2) && reads(&stores, 0, 6, 3));
         // Who has stored does not see what was there before; others may.
         assert!(reads(&stores, 0, 5, 7) && !reads(&stores, 0, 5, 2));
@@ -258,7 +261,7 @@ mod tests {
     fn an_l1_does_not_read_what_it_has_stored_over_itself() {
         let mut stores = Stores::default();
         for (by, value) in [(0, 1), (1, 2), (0, 3)] {
-            stores.store_loosely(Some(L1[by]), Address(8), &[value; 4]);
+            stores.store_loosely((Some(L1[by]), false), Address(8), &[value; 4]);
         }
         let all = |at: usize| [0, 1, 2, 3].map(|value| reads(&stores, at, 9, value));
         assert_eq!(
@@ -273,16 +276,16 @@ mod tests {
     #[test]
     fn a_kernel_sees_the_last_that_one_l1_has_stored_before_it() {
         let mut stores = Stores::default();
-        stores.store_loosely(Some(L1[0]), Address(0), &[1, 1]);
-        stores.store_loosely(Some(L1[0]), Address(0), &[2, 2]);
-        stores.store_loosely(Some(L1[1]), Address(1), &[3]);
+        stores.store_loosely((Some(L1[0]), false), Address(0), &[1, 1]);
+        stores.store_loosely((Some(L1[0]), false), Address(0), &[2, 2]);
+        stores.store_loosely((Some(L1[1]), false), Address(1), &[3]);
         stores.begin_meeting(true);
         stores.end_meeting();
         let all = |stores: &Stores, address| [0, 1, 2, 3, 4].map(|value| reads(stores, 2, address, value));
         assert_eq!(all(&stores, 0), [false, false, true, false, false]);
         // Two have stored: either may have come last.
         assert_eq!(all(&stores, 1), [false, false, true, true, false]);
-        stores.store_loosely(Some(L1[1]), Address(0), &[4]);
+        stores.store_loosely((Some(L1[1]), false), Address(0), &[4]);
         assert_eq!(all(&stores, 0), [false, false, true, false, true]);
         // What is under way may be seen or not.
         stores.begin_meeting(false);
@@ -290,12 +293,29 @@ mod tests {
         assert_eq!(all(&stores, 0), [false, false, true, false, true]);
     }
 
+    /// A core's stores are not brought to where kernels look, and what was dirty at first may come after what is stored.
+    #[test]
+    fn what_a_core_stores_or_was_dirty_at_first_may_be_seen_or_not() {
+        let mut stores = Stores::default();
+        stores.store_loosely((Some(L1[0]), true), Address(0), &[1]);
+        stores.begin_meeting(true);
+        stores.end_meeting();
+        assert!(reads(&stores, 2, 0, 0) && reads(&stores, 2, 0, 1));
+        stores.store_loosely((None, false), Address(8), &[7]);
+        stores.store_loosely((Some(L1[1]), false), Address(8), &[9]);
+        stores.store_loosely((Some(L1[2]), true), Address(8), &[4]);
+        stores.begin_meeting(true);
+        stores.end_meeting();
+        let all = [0, 4, 7, 9].map(|value| reads(&stores, 0, 8, value));
+        assert_eq!(all, [false, true, true, true]);
+    }
+
     /// Runs with many stores fall apart, and know the same.
     #[test]
     fn many_stores_to_one_run_are_told_apart_by_byte() {
         let mut stores = Stores::default();
         for round in 0..1000u32 {
-            stores.store_loosely(Some(L1[0]), Address(0), &[round as u8, (round / 7) as u8, 5, 0]);
+            stores.store_loosely((Some(L1[0]), false), Address(0), &[round as u8, (round / 7) as u8, 5, 0]);
         }
         assert_eq!(stores.bytes().map(|(address, ..)| address.0).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert!(stores.0.all().all(|(_, known)| known.loose.len() <= 256));

@@ -32,6 +32,14 @@ pub fn bug(file: &At<BugFile>, document: &Document) -> Result<Bug> {
         let error = error.nearest(&answer.value, choices.iter().map(String::as_str));
         return Err(error.expected(format!("one of {}", choices.join("; "))).into());
     }
+    if let Some((_, choice)) = choices
+        .iter()
+        .enumerate()
+        .find(|(nth, choice)| choices.iter().take(*nth).any(|other| other == *choice))
+    {
+        let error = document.complain(Some(&file.span), format!("the choice \"{choice}\" is given twice"));
+        return Err(error.expected("choices that differ").into());
+    }
     Ok(Bug {
         symptom: flow(symptom),
         hints: hints.iter().map(|hint| flow(hint)).collect(),

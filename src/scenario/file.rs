@@ -387,11 +387,12 @@ pub struct SayFile {
     pub nth: Option<At<u64>>,
     /// After this task has ended.
     pub after: Option<At<String>>,
-    /// At this cycle.
+    /// After the first event of this cycle or a later one.
     pub at: Option<At<u64>>,
-    /// What to say.
+    /// What to say. Lines that follow each other flow together; an empty line ends a paragraph; lines that are indented, or begin with
+    /// `- `, stay lines of their own.
     pub text: String,
-    /// What to ask.
+    /// What to ask. It can be answered until the next event: an answer that comes later has been seen.
     pub ask: Option<At<AskFile>>,
 }
 
@@ -411,6 +412,8 @@ pub struct AskFile {
     pub because: Option<At<String>>,
     /// The protocol whose table that is, by its name. Default: the machine's own.
     pub protocol: Option<At<String>>,
+    /// Why that is the answer, in your words: shown with it.
+    pub why: Option<String>,
 }
 
 /// A bug to be found: the learner is told the symptom only, and asks for hints one by one.

@@ -47,6 +47,8 @@ pub struct Ask {
     pub choices: Vec<String>,
     /// The cell of the protocol's table that tells, and what it says.
     pub because: Option<(CellName, String)>,
+    /// Why that is the answer, in words; may be empty.
+    pub why: String,
 }
 
 /// What has been said up to a moment; a clone remembers the moment to come back to.
@@ -236,7 +238,16 @@ fn ask(compiler: Compiler<'_>, at: &At<AskFile>, tables: &[Arc<Table>]) -> Resul
         [] => obvious(&answer, because.as_ref(), table),
         given => given.to_vec(),
     };
-    Ok(Ask { text: file.text.clone(), answer, choices, because })
+    let twice = choices
+        .iter()
+        .enumerate()
+        .find(|(nth, choice)| choices.iter().take(*nth).any(|other| other == *choice));
+    if let Some((_, choice)) = twice {
+        let error = compiler.complain(&at.span, format!("the choice \"{choice}\" is given twice"));
+        return Err(error.expected("choices that differ").into());
+    }
+    let why = file.why.as_deref().map(flow).unwrap_or_default();
+    Ok(Ask { text: file.text.clone(), answer, choices, because, why })
 }
 
 /// The choices that an answer implies where the file gives none; empty if any text may be the answer.

@@ -51,6 +51,9 @@ fn predict(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     }
     let is_over = session.timeline.at_end().is_some();
     let asked = open(session)?;
+    if asked.seen {
+        return Err(Session::complaint("its answer has been seen: this question is not asked any more"));
+    }
     let answer = asked.meant(arguments.text()).map_err(|(expected, near)| {
         let error = arguments.complaint("this is none of the answers").expected(expected);
         Box::new(near.iter().fold(error, |error, near| error.nearest(near, [near.as_str()])))

@@ -177,6 +177,8 @@ pub struct Reveal {
     pub answer: String,
     /// The table's own cell, in words.
     pub because: String,
+    /// Why, in the lesson's words.
+    pub why: String,
     /// Whether the prediction was right, if there was one.
     pub right: Option<bool>,
 }

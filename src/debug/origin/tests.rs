@@ -330,6 +330,35 @@ fn an_access_by_hand_has_no_warp() {
 }
 
 #[test]
+fn of_several_questions_each_is_asked_and_none_is_answered_once_its_answer_was_seen() {
+    let more = "[[say]]\non = \"message type read from gpu1.smd0\"\ntext = \"And:\"\nask = { text = \"Who has it?\", answer = \"GPU 0\", \
+                choices = [\"GPU 0\", \"GPU 1\"], why = \"It has loaded it.\" }\n";
+    let mut session = Session::open(Origin::of_text("lesson", &format!("{LESSON}{more}")).unwrap(), None);
+    execute(&mut session, "set stop-at-narration on");
+    execute(&mut session, "continue");
+    let asked = |session: &mut Session| {
+        let mut wish = Wish::default();
+        wish.panes.add(super::super::frame::wish::Pane::Lesson);
+        let frame = session.frame(&Arc::new(session.info()), &wish);
+        frame.lesson.and_then(|lesson| lesson.question).map(|question| question.text)
+    };
+    assert_eq!(asked(&mut session).as_deref(), Some("Must GPU 0 give up its data?"));
+    execute(&mut session, "predict yes");
+    assert_eq!(
+        asked(&mut session).as_deref(),
+        Some("Who has it?"),
+        "the next one, and not the one that is answered"
+    );
+    execute(&mut session, "predict GPU 0");
+    let told = execute(&mut session, "step").lines.join("\n");
+    assert!(told.contains("no: no") && told.contains("right: GPU 0. It has loaded it."), "{told}");
+    execute(&mut session, "reverse-step");
+    let refused = session.execute("predict no", &Interrupt::default()).unwrap_err().to_string();
+    assert!(refused.contains("its answer has been seen"), "{refused}");
+    assert_eq!(session.timeline().lesson().unwrap().score(session.event() + 1), (1, 2));
+}
+
+#[test]
 fn a_question_that_is_passed_stays_in_the_story() {
     let mut session = bundled("umh/fig5-b1");
     execute(&mut session, "end");

@@ -271,3 +271,14 @@ fn l1s_that_no_fence_empties_are_found_out() {
     let failure = plan(head, 20_000).round(0, &|| false).unwrap().failure.unwrap();
     assert_eq!(failure.rule, "stale-read");
 }
+
+/// What a write-through L1 hands on stays in the L2 above which it is, in N, until somebody asks for all of it: no fence brings it further.
+#[test]
+fn l1s_that_software_keeps_coherent_above_caches_that_hide_stores_break_nothing() {
+    for machine in ["tiny/umh-2gpu", "tiny/zerocopy-2gpu"] {
+        let mut plan = plan(&format!("machine = \"{machine}\"\n[set]\ngpu.l1.protocol = \"vi\"\n"), 8000);
+        plan.seed = 3;
+        let failure = plan.round(0, &|| false).unwrap().failure;
+        assert!(failure.is_none(), "{machine}: {:?}", failure.map(|failure| failure.text));
+    }
+}

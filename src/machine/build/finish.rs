@@ -298,6 +298,11 @@ impl Builder<'_> {
             reach: self.reach(),
             flush_trap: self.flush_trap(),
             coherent: self.nodes.iter().all(|node| !node.config.table.fetches()),
+            hides_n_stores: self.nodes.iter().any(|node| {
+                node.config.role == Role::Inner
+                    && node.config.is_tracked()
+                    && node.config.table.is_noncoherent()
+            }),
             section_of: OnceLock::new(),
             shares_home: self.nodes.iter().all(|node| node.config.outside == 0 && !node.is_tagged()),
         }

@@ -24,6 +24,8 @@ pub struct Stored {
     pub released: Option<EventNumber>,
     /// When the one who has the bytes alone, cache or home, took it: the order of such stores is that of these events.
     pub taken: Option<EventNumber>,
+    /// It is where others do not see it, and no release brings it to where they do.
+    pub is_private: bool,
     /// Performed at the home, so that atomics there see it at once.
     pub is_atomic: bool,
     /// The stores that were made by somebody who had to see this one, by their numbers.
@@ -40,6 +42,7 @@ impl Stored {
             completed: Some(0),
             released: Some(0),
             taken: Some(0),
+            is_private: false,
             is_atomic: false,
             replaced_by: SmallVec::new(),
         }

@@ -210,7 +210,11 @@ pub const KINDS: &[KindInfo] = &[
         name: "kernel",
         about: "a kernel was launched or ended",
         fields: &[
-            field("name", FieldType::Text, "name of the kernel"),
+            field(
+                "name",
+                FieldType::Text,
+                "name of the kernel, such as reduction; not the id of its [[kernel]]",
+            ),
             field("launch", FieldType::Number, "number of the launch, from 0"),
             field("ended", FieldType::Flag, "1 at its end, 0 at its launch"),
         ],
@@ -461,7 +465,7 @@ pub const KINDS: &[KindInfo] = &[
     },
     KindInfo {
         name: "fault",
-        about: "an injected fault took effect",
+        about: "an injected fault that strikes once, by its number, took effect; of rules that are off, and of a bug to be found, nothing is told",
         fields: &[field("name", FieldType::Text, "its name")],
     },
     KindInfo {

@@ -38,6 +38,15 @@ fn slips_in_what_is_done_are_pointed_at() {
         ),
         (with("after = \"frist\""), (6, 9), "there is no task frist", "", "did you mean first?"),
         (
+            with(
+                "[[say]]\ntext = \"x\"\nask = { text = \"?\", answer = \"a\", choices = [\"a\", \"b\", \"a\"] }",
+            ),
+            (8, 7),
+            "the choice \"a\" is given twice",
+            "choices that differ",
+            "",
+        ),
+        (
             with("[[expect]]\nend = false\nthat = \"cycle > 0\""),
             (7, 7),
             "this is no moment",

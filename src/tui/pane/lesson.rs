@@ -23,7 +23,7 @@ pub fn title(frame: &Frame) -> String {
     if steps > 0 {
         let first = step + 1 - told_last(lesson).min(step);
         let told = if first < step { format!("{first}-{step}") } else { step.to_string() };
-        format!("{told} of {steps}{end}{score}")
+        format!("{told} of {steps}{score}{end}")
     } else {
         score.trim_start_matches(" · ").to_owned()
     }
@@ -88,7 +88,10 @@ pub fn draw(frame: &Frame, heard: usize, canvas: &mut Canvas) {
         );
         return;
     };
-    let mut y = urgent(frame, heard, canvas, lesson);
+    // Once all that is asked has been answered, and the run gone on, what is to be found comes first.
+    let sought = lesson.hunt.as_ref().filter(|found| is_sought(frame, lesson, found));
+    let top = sought.map_or(0, |found| hunt(canvas, 0, found) + 1);
+    let mut y = urgent(frame, heard, (canvas, top), lesson);
     let told = y;
     if frame.branch.is_some() {
         y = canvas.paragraph(
@@ -98,10 +101,10 @@ pub fn draw(frame: &Frame, heard: usize, canvas: &mut Canvas) {
             Role::Strong,
         );
     }
-    if let Some(found) = &lesson.hunt {
+    if let Some(found) = lesson.hunt.as_ref().filter(|_| sought.is_none()) {
         y = hunt(canvas, y, found);
     }
-    let hunted = y;
+    let hunted = if sought.is_some() { top } else { y };
     y = before(canvas, y, lesson, told_now(frame, heard, lesson));
     if !frame.info.about.is_empty() {
         canvas.text(1, y + 1, "What it is about:", Role::Dim);
@@ -168,12 +171,18 @@ fn hunt(canvas: &mut Canvas, y: u16, hunt: &Hunt) -> u16 {
     canvas.paragraph(3, y, &format!(":bug N to say what it is{hints}"), Role::Strong)
 }
 
-/// What must be seen without scrolling: what is told, what is asked, what went wrong.
-pub fn urgent(frame: &Frame, heard: usize, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
+/// Whether a bug is still to be found, and what was told last has been read.
+fn is_sought(frame: &Frame, lesson: &Lesson, hunt: &Hunt) -> bool {
+    let is_read = lesson.said.last().is_none_or(|said| said.event < frame.position.event);
+    hunt.because.is_none() && lesson.question.is_none() && is_read && frame.position.event > 0
+}
+
+/// What must be seen without scrolling, from a row on: what is told, what is asked, what went wrong.
+pub fn urgent(frame: &Frame, heard: usize, (canvas, first): (&mut Canvas, u16), lesson: &Lesson) -> u16 {
     // What was told before the end has been read: then the end comes first.
     let is_over = is_over(frame, lesson);
     let is_read = lesson.said.last().is_some_and(|said| said.event < frame.position.event);
-    let top = if is_over && is_read { end(canvas, 0, frame, lesson) } else { 0 };
+    let top = if is_over && is_read { end(canvas, first, frame, lesson) } else { first };
     let mut y = now(frame, heard, (canvas, top), lesson);
     if let Some(question) = &lesson.question {
         y = ask(canvas, y, question);
@@ -181,7 +190,7 @@ pub fn urgent(frame: &Frame, heard: usize, canvas: &mut Canvas, lesson: &Lesson)
     for expectation in lesson.expectations.iter().filter(|expectation| expectation.holds == Some(false)) {
         y = expected(canvas, y, expectation);
     }
-    if is_over && top == 0 { end(canvas, y, frame, lesson) } else { y }
+    if is_over && top == first { end(canvas, y, frame, lesson) } else { y }
 }
 
 /// Where the pieces begin that are told here: those of the last event at which something was told, which belong together, unless
@@ -217,9 +226,9 @@ fn now(frame: &Frame, heard: usize, (canvas, top): (&mut Canvas, u16), lesson: &
     let earlier = lesson.said.get(..newest).unwrap_or_default();
     let event = earlier.last().map(|said| said.event);
     let group = earlier.iter().rev().take_while(|said| Some(said.event) == event);
-    let last = { group }.find_map(|said| said.question.as_ref());
-    let mut y =
-        last.and_then(|last| last.revealed.as_ref()).map_or(top, |reveal| verdict(canvas, top, reveal));
+    let asked = group.filter_map(|said| said.question.as_ref()?.revealed.as_ref());
+    let verdicts: Vec<&Reveal> = asked.collect();
+    let mut y = verdicts.into_iter().rev().fold(top, |y, reveal| verdict(canvas, y, reveal));
     for said in lesson.said.iter().skip(newest) {
         y = told(canvas, y, said, Role::Text);
     }
@@ -266,10 +275,11 @@ fn verdict(canvas: &mut Canvas, y: u16, reveal: &Reveal) -> u16 {
         None => ("Not answered. It was: ", Role::Dim),
     };
     let y = canvas.paragraph(1, y, &format!("{mark}{}", reveal.answer), role);
-    if reveal.because.is_empty() {
-        return y;
-    }
-    canvas.paragraph(3, y, &format!("because {}", reflow(&reveal.because)), Role::Text)
+    let y = match reveal.because.as_str() {
+        "" => y,
+        because => canvas.paragraph(3, y, &format!("because {}", reflow(because)), Role::Text),
+    };
+    if reveal.why.is_empty() { y } else { canvas.paragraph(3, y, &reflow(&reveal.why), Role::Text) }
 }
 
 /// What to do about a question that is open.

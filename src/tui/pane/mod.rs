@@ -97,7 +97,7 @@ pub fn natural(pane: Pane, app: &App, body: Rect) -> Option<u16> {
     canvas.end_at(body.height);
     match (pane, &app.frame.lesson) {
         (Pane::Lesson, Some(lesson)) => {
-            lesson::urgent(&app.frame, app.heard, &mut canvas, lesson);
+            lesson::urgent(&app.frame, app.heard, (&mut canvas, 0), lesson);
         }
         _ => draw(pane, app, &mut canvas),
     }

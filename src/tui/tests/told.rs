@@ -121,17 +121,27 @@ fn a_question_is_answered_from_its_choices() {
     assert!(screen(&mut app).contains("2  no"));
     assert_eq!(commands(&press(&mut app, "2")), ["predict no"]);
     assert_eq!(app.overlay, None);
+    // Its number and enter answer, too, which is said; before another key it is a count.
+    assert_eq!(commands(&press(&mut app, "2")), [""; 0]);
+    assert!(screen(&mut app).contains("enter answers 2: no"));
+    assert_eq!(commands(&press(&mut app, "enter")), ["predict no"]);
+    assert_eq!(commands(&press(&mut app, "2 s")), ["step 2"]);
     let mut frame = Sample::frame();
     let question = frame.lesson.as_mut().and_then(|lesson| lesson.question.as_mut()).unwrap();
     question.predicted = Some("no".into());
     app.show(Arc::new(frame.clone()));
     assert_eq!(commands(&press(&mut app, "p")), ["reveal"]);
     let question = frame.lesson.as_mut().and_then(|lesson| lesson.question.as_mut()).unwrap();
-    question.revealed =
-        Some(Reveal { answer: "no".into(), because: "cache N read = ack".into(), right: Some(true) });
+    question.revealed = Some(Reveal {
+        answer: "no".into(),
+        because: "cache N read = ack".into(),
+        why: "The L2 has them.".into(),
+        right: Some(true),
+    });
     app.show(Arc::new(frame));
     let text = screen(&mut app);
     assert!(text.contains("✓ Right: no") && text.contains("because cache N read = ack"), "{text}");
+    assert!(text.contains("The L2 has them."), "{text}");
 }
 
 #[test]
@@ -150,7 +160,8 @@ fn a_lesson_says_what_it_is_about_and_when_it_is_over() {
     app.show(Arc::new(frame));
     let text = screen(&mut app);
     assert!(
-        text.contains("7 of 7 · the end") && text.contains("The end: 1 of 2 expectations hold."),
+        text.contains("7 of 7 · 1 of 2 right · the end")
+            && text.contains("The end: 1 of 2 expectations hold."),
         "{text}"
     );
 }

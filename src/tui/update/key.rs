@@ -49,7 +49,7 @@ impl App {
             self.pending = Pending::default();
             return;
         }
-        if self.digit(key) {
+        if self.digit(key) || self.answers(key) {
             return;
         }
         self.pending.keys.push(key);
@@ -73,6 +73,23 @@ impl App {
         self.say(format!("{name} is not bound here; {help} lists all keys"), Tone::Warning);
     }
 
+    /// The choice of this number of a question that is open and not answered.
+    fn choice(&self, number: u32) -> Option<String> {
+        let question = self.frame.lesson.as_ref().and_then(|lesson| lesson.question.as_ref());
+        let open = question.filter(|asked| asked.predicted.is_none())?;
+        open.choices.get((number as usize).checked_sub(1)?).cloned()
+    }
+
+    /// Where something is asked, a choice's number and enter answer it.
+    fn answers(&mut self, key: Key) -> bool {
+        let number =
+            self.pending.count.filter(|_| key.code == KeyCode::Enter && self.pending.keys.is_empty());
+        let Some(choice) = number.and_then(|number| self.choice(number)) else { return false };
+        (self.pending, self.message) = (Pending::default(), None);
+        self.command(&format!("predict {choice}"));
+        true
+    }
+
     /// Collects the digits of a count; a zero begins none.
     fn digit(&mut self, key: Key) -> bool {
         let KeyCode::Char(character) = key.code else {
@@ -86,6 +103,12 @@ impl App {
         }
         let count = self.pending.count.unwrap_or(0).saturating_mul(10).saturating_add(digit);
         self.pending.count = Some(count.min(COUNT));
+        if let Some(choice) = self.choice(count) {
+            self.say(
+                format!("enter answers {count}: {choice}; another key does what it does {count} times"),
+                Tone::Plain,
+            );
+        }
         true
     }
 

@@ -188,6 +188,19 @@ fn a_test_tells_what_was_never_said() {
     assert!(tested["passed"] == true && tested["unsaid"] == serde_json::json!([11]), "{tested}");
     let told = "line 11: the moment of this [[say]] never came";
     assert!(call(&["test", &path]).stdout.contains(&format!("\n       note: {told}\n")));
+    // Of one that fails, too.
+    let failing = folder.path().join("failing.toml").display().to_string();
+    std::fs::write(&failing, format!("{text}[[expect]]\nthat = \"cycle is 1\"\n")).unwrap();
+    let failed = call(&["test", &failing]);
+    assert!(failed.code == Some(1) && failed.stdout.contains(told), "{failed:?}");
+    // What its breakpoints carry out must be commands, as for the debugger.
+    std::fs::write(&failing, format!("{text}[[break]]\non = \"complete\"\ncommands = [\"prnt x\"]\n"))
+        .unwrap();
+    let refused = call(&["test", &failing]);
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("there is no command \"prnt\""),
+        "{refused:?}"
+    );
     let suite = call(&["test", &path, "--format", "junit"]).stdout;
     assert!(suite.contains(&format!("<system-out>{told}</system-out>")), "{suite}");
 }

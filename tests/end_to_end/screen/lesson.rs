@@ -48,7 +48,7 @@ fn the_lesson_is_told_to_its_end_and_its_questions_answered() {
     }
     terminal.send("c");
     wait_at(&mut terminal, 28);
-    terminal.wait_for("9 of 9 · the end · 1 of 2 right");
+    terminal.wait_for("9 of 9 · 1 of 2 right · the end");
     terminal.wait_for(" expectations hold.");
     terminal.wait_for(HINTS);
 }

@@ -126,6 +126,20 @@ impl Study<'_> {
             return;
         }
         let coherent = self.table.row(state).is_some_and(|row| !row.noncoherent);
+        let is_handed_on = |action: &Action| {
+            level.cell(self.table, state, *action).is_some_and(|cell| cell.step == Step::Forward)
+        };
+        if let Some(action) = REQUESTS.into_iter().find(is_handed_on).filter(|_| self.table.has_directory()) {
+            let name = said(action);
+            let message = format!(
+                "{name} is handed on in {state}, whose dirty bytes the parent does not have: it goes past what was stored before"
+            );
+            self.error(
+                &self.place(level, state, action),
+                message,
+                "`hit`, or `flush` before a state without dirty bytes",
+            );
+        }
         let evicted = level.cell(self.table, state, Action::Evict).map(|cell| cell.step);
         if let Some(Step::Notify | Step::Silent) = evicted {
             // Whoever has dirty bytes writes them back, whatever the table says.

@@ -81,7 +81,31 @@ fn each_fault_is_told_at_its_place() {
 type Case =
     (&'static str, &'static str, &'static str, &'static str, (&'static str, &'static str), &'static str);
 
-const CASES: [Case; 31] = [
+const CASES: [Case; 34] = [
+    (
+        "vi",
+        "V = {",
+        ", acquire = \"silent > I\"",
+        "",
+        ("V = {", "V"),
+        "a block in V can meet an acquire, and has no cell for it",
+    ),
+    (
+        "nmoesi",
+        "N = {",
+        "store = \"write > M\"",
+        "store = \"forward\"",
+        ("N = {", "\"forward\""),
+        "a store is handed on in N, whose dirty bytes the parent does not have: it goes past what was stored before",
+    ),
+    (
+        "msi",
+        "write = [",
+        "grant = \"M\"",
+        "grant = \"S\"",
+        ("write = [", "\"S\""),
+        "this grants a writer S, in which it has to ask to store",
+    ),
     (
         "msi",
         "I = {",
