@@ -83,7 +83,8 @@ impl Context {
         let ids: Vec<String> = machine.tasks().iter().map(|task| task.id.to_string()).collect();
         let mut statistics: Vec<String> = machine.statistics().into_iter().map(|(key, _)| key).collect();
         // These are there once their task has ended.
-        statistics.extend(ids.iter().map(|id| format!("tasks.{id}.cycles")));
+        let of_tasks = ["cycles", "accesses", "l1_share", "mean_cycles"];
+        statistics.extend(ids.iter().flat_map(|id| of_tasks.map(|what| format!("tasks.{id}.{what}"))));
         Self {
             components: Some(machine.components().clone()),
             tables: machine.tables().to_vec(),

@@ -189,7 +189,8 @@ fn is_same(known: &str, word: &str) -> bool {
 }
 
 /// Words of the papers that are no words of records, and what stands for them.
-const SYNONYMS: [(&str, &str); 8] = [
+const SYNONYMS: [(&str, &str); 9] = [
+    ("by", "at"),
     ("coalesce", "mshr change merge"),
     ("coalesced", "mshr change merge"),
     ("drop", "use-once dropped > 0"),

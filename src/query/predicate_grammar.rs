@@ -257,7 +257,15 @@ fn known_name(parser: &mut Parser<'_>, what: &str, names: Names) -> Result<Strin
     };
     if !known.is_empty() && !known.contains(&name) {
         let error = parser.fail(format!("there is no {what} {name}"));
-        return Err(Box::new(error.nearest(&name, known.iter().map(String::as_str))));
+        let mut error = error.nearest(&name, known.iter().map(String::as_str));
+        if matches!(names, Names::Statistics) {
+            // Its last words may be all that somebody remembers.
+            let ends_so = |key: &&String| key.strip_suffix(&name).is_some_and(|rest| rest.ends_with('.'));
+            let meant = known.iter().find(ends_so).map(|key| format!("did you mean {key}?"));
+            error.suggestion = meant.or(error.suggestion);
+            error = error.expected("a key of `umscope run --stats`, such as accesses");
+        }
+        return Err(Box::new(error));
     }
     parser.advance();
     Ok(name)

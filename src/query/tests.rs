@@ -364,6 +364,7 @@ fn errors_of_filters_point_at_the_word() {
             "",
             "did you mean page-move change thrash?",
         ),
+        ("issue by gpu0", "not a field of issue", "by", "", "did you mean at?"),
         ("tag hit", "no record is tag and hit", "hit", "", "did you mean outcome hit?"),
         ("message kind read", "message records have no kind", "kind", "", "did you mean type?"),
         (
@@ -428,6 +429,13 @@ fn errors_of_predicates_point_at_the_word() {
             "gpu0.l1.hit",
             "",
             "did you mean gpu0.l1.hits?",
+        ),
+        (
+            "statistic utilisation > 0",
+            "no statistic utilisation",
+            "utilisation",
+            "umscope run --stats",
+            "did you mean link.gpu0.utilisation?",
         ),
         ("result of store is 3", "store reads nothing: it has no result", "store", "a load, an atomic", ""),
         ("result of frist is 3", "no task or access frist", "frist", "", "did you mean first?"),
