@@ -66,6 +66,10 @@ impl Screen {
         if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
             return Err(io::Error::other("the screen needs a terminal; --no-tui debugs without one"));
         }
+        let (width, height) = crossterm::terminal::size()?;
+        if !fits(Size { width, height }) {
+            return Err(io::Error::other(format!("this terminal says that it has {width}x{height} cells")));
+        }
         // With NO_COLOR set, crossterm would write resets that also cancel bold and reverse; the theme has honoured it.
         crossterm::style::force_color_output(true);
         HOOK.call_once(|| {
@@ -132,18 +136,21 @@ impl Screen {
     /// # Errors
     /// If the terminal fails.
     pub fn draw(&mut self, with: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        if !fits(self.terminal.size()?) {
+            return Ok(());
+        }
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         let drawn = self.terminal.draw(with).map(drop);
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
         drawn
     }
 
-    /// How large the terminal is.
+    /// How large the terminal is; nothing of one that is too large to be drawn on.
     ///
     /// # Errors
     /// If the terminal fails.
     pub fn size(&self) -> io::Result<Size> {
-        self.terminal.size()
+        self.terminal.size().map(|size| if fits(size) { size } else { Size::default() })
     }
 
     /// Has the next drawing draw every cell.
@@ -154,9 +161,16 @@ impl Screen {
         // The end comes with that drawing.
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         // `Terminal::clear` would ask the terminal for its cursor and fail where nobody answers.
-        let size = self.terminal.size()?;
+        let size = self.size()?;
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
+}
+
+/// Cells that are drawn at most: no screen has more, though a terminal may say so while it is set up.
+const MOST_CELLS: u32 = 1 << 20;
+
+fn fits(size: Size) -> bool {
+    u32::from(size.width) * u32::from(size.height) <= MOST_CELLS
 }
 
 impl Drop for Screen {

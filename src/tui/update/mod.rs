@@ -61,13 +61,11 @@ impl App {
             _ => {}
         }
         if frame.position.event != self.frame.position.event {
+            // What is answered from here on is about another moment, and the timeline is walked from there.
             self.answers.clear();
-        }
-        // The timeline is walked from where one is.
-        if frame.position.event != self.frame.position.event
-            && let Some(state) = self.panes.get_mut(Pane::Timeline as usize)
-        {
-            state.cursor = None;
+            if let Some(state) = self.panes.get_mut(Pane::Timeline as usize) {
+                state.cursor = None;
+            }
         }
         let is_put_off =
             |message: &Message| message.lines.first().is_some_and(|line| line.starts_with(PUT_OFF));

@@ -125,6 +125,11 @@ impl Terminal {
         self.writer.flush().expect("the program reads");
     }
 
+    /// Says that it has another size, which nothing that is shown here has.
+    pub fn claim(&self, size: Size) {
+        self.master.resize(pty_size(size)).expect("another size");
+    }
+
     /// Gives the terminal another size and tells the program.
     pub fn resize(&mut self, size: Size) {
         self.parser.screen_mut().set_size(nonzero(size.1), nonzero(size.0));

@@ -37,3 +37,11 @@ fn a_storm_of_sizes_ends_in_a_complete_screen() {
     terminal.send("q");
     assert!(terminal.wait_for_end().success());
 }
+
+#[test]
+fn a_size_that_no_terminal_has_is_drawn_nothing_for() {
+    let mut terminal = open((80, 24));
+    terminal.claim((65_535, 65_535));
+    terminal.send("q");
+    assert!(terminal.wait_for_end().success());
+}
