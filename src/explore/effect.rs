@@ -134,7 +134,7 @@ impl System {
                 broken = broken.or(Some(Arc::new(("stale-read", text))));
             }
         }
-        timeless.patches_mut(|patch| self.settle_at(shape, patch, stored));
+        timeless.patches_mut(|patch| self.settle(shape, patch, stored));
         // Unless whole blocks are merged, nobody looks at bytes that do not count.
         let faults = &shape.template.config.faults;
         let whole = [Fault::MergeWholeBlocks, Fault::GrantOverOwnBytes];
@@ -147,7 +147,7 @@ impl System {
         for outgoing in &out.sends {
             let mut message = message_without_time(&outgoing.message);
             if let Some(patch) = &mut message.patch {
-                self.settle_at(shape, Arc::make_mut(patch), stored);
+                self.settle(shape, Arc::make_mut(patch), stored);
                 if masked && matches!(message.kind, MessageKind::Answer | MessageKind::Writeback) {
                     Arc::make_mut(patch).clear_unmarked();
                 }
@@ -190,7 +190,7 @@ impl System {
     }
 
     /// Puts the classes right where such stores were performed. What is handed on, and performed elsewhere, is only its own.
-    fn settle_at(&self, shape: &NodeShape, patch: &mut Patch, stored: Stored) {
+    fn settle(&self, shape: &NodeShape, patch: &mut Patch, stored: Stored) {
         let early = if shape.role == Role::Leaf && !shape.is_checked { values::STALE } else { values::OWN };
         patch.change_bytes(|at, class| {
             let Some(byte) = self.tracked(at) else { return class };
@@ -199,8 +199,15 @@ impl System {
         });
     }
 
-    fn settle(&self, patch: &mut Patch, stored: Stored) {
-        patch.change_bytes(|at, class| self.tracked(at).map_or(class, |byte| stored.here(byte, class)));
+    /// Makes stale what a patch has of some tracked bytes; of those in `own`, what was handed on remains.
+    fn outdate(&self, patch: &mut Patch, bytes: u8, own: u8) {
+        let stored = Stored { coherent: bytes, loose: 0 };
+        patch.change_bytes(|at, class| match self.tracked(at) {
+            // Until it is answered, whoever is above it may see what was before that, or what comes of it.
+            Some(byte) if class != values::STALE && (own & bytes) >> byte & 1 == 1 => values::OWN,
+            Some(byte) => stored.here(byte, class),
+            None => class,
+        });
     }
 
     /// The state of a node in which all that it has of some tracked bytes has become stale.
@@ -210,16 +217,8 @@ impl System {
             self.nodes.get(index).is_some_and(|shape| shape.role != Role::Leaf || shape.is_checked);
         let is_own = |(_, at): &(usize, &Address)| is_asked && timeless.has_handed_on(**at);
         let own = self.bytes.iter().enumerate().filter(is_own).fold(0, |bits, (place, _)| bits | 1 << place);
-        let stored = Stored { coherent: bytes, loose: 0 };
         let mut timeless = timeless.clone();
-        timeless.patches_mut(|patch| {
-            patch.change_bytes(|at, class| match self.tracked(at) {
-                // Until it is answered, whoever is above it may see what was before that, or what comes of it.
-                Some(byte) if class != values::STALE && (own & bytes) >> byte & 1 == 1 => values::OWN,
-                Some(byte) => stored.here(byte, class),
-                None => class,
-            });
-        });
+        timeless.patches_mut(|patch| self.outdate(patch, bytes, own));
         timeless
     }
 
@@ -228,7 +227,7 @@ impl System {
     pub fn outdated_message(&self, message: &Message, bytes: u8) -> Message {
         let mut message = message.clone();
         if let Some(patch) = &mut message.patch {
-            self.settle(Arc::make_mut(patch), Stored { coherent: bytes, loose: 0 });
+            self.outdate(Arc::make_mut(patch), bytes, 0);
         }
         message
     }

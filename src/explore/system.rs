@@ -14,7 +14,6 @@ use crate::model::inspect::Inspect;
 use crate::model::message::Network;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role, Timeless};
-use crate::protocol::table::Step;
 use crate::scenario::Alphabet;
 
 /// Tracked bytes, blocks, and children of a node at most: a bit each in a few words.
@@ -124,7 +123,9 @@ impl System {
             parents: self.lines.iter().map(parent).collect(),
             deeds: self.deeds(wiring, number, alphabet),
             is_tracked: node.config.is_tracked(),
-            is_checked: node.config.role == Role::Leaf && node.config.is_tracked() && !fetches(node),
+            is_checked: node.config.role == Role::Leaf
+                && node.config.is_tracked()
+                && !node.config.table.fetches(),
             serves_checked: node.config.role == Role::Root || node.config.is_tracked(),
             is_exact: is_exact(wiring, node),
         }
@@ -215,18 +216,6 @@ fn access_of(node: &Node, kind: AccessKind, range: Range) -> Access {
         access.bytes = SmallVec::from_elem(class, range.len as usize);
     }
     access
-}
-
-/// The steps that a node's table has for accesses to what it holds.
-fn steps(node: &Node) -> impl Iterator<Item = Step> {
-    let is_leaf = node.config.role == Role::Leaf;
-    let rows = node.config.table.rows.iter();
-    rows.flat_map(move |row| if is_leaf { row.leaf } else { row.inner }).flatten().map(|cell| cell.step)
-}
-
-/// Whether a leaf asks for bytes of which nobody keeps account.
-fn fetches(node: &Node) -> bool {
-    steps(node).any(|step| step == Step::Fetch)
 }
 
 /// What a directory lists is there: its units are its children's blocks, and they leave it only by a message.

@@ -4,6 +4,7 @@ use crate::config::Document;
 use crate::config::document::At;
 use crate::diagnostic::Result;
 
+use super::choice;
 use super::file::BugFile;
 use super::prose::flow;
 
@@ -32,11 +33,7 @@ pub fn bug(file: &At<BugFile>, document: &Document) -> Result<Bug> {
         let error = error.nearest(&answer.value, choices.iter().map(String::as_str));
         return Err(error.expected(format!("one of {}", choices.join("; "))).into());
     }
-    if let Some((_, choice)) = choices
-        .iter()
-        .enumerate()
-        .find(|(nth, choice)| choices.iter().take(*nth).any(|other| other == *choice))
-    {
+    if let Some(choice) = choice::repeated(choices) {
         let error = document.complain(Some(&file.span), format!("the choice \"{choice}\" is given twice"));
         return Err(error.expected("choices that differ").into());
     }

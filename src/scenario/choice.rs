@@ -13,6 +13,15 @@ pub fn meant<'a>(choices: &'a [String], text: &str) -> Option<&'a str> {
     number.or(part).map(String::as_str)
 }
 
+/// The first choice that an earlier one is already, but for what does not matter.
+#[must_use]
+pub fn repeated(choices: &[String]) -> Option<&str> {
+    let is_earlier =
+        |nth: usize, choice: &str| choices.iter().take(nth).any(|other| plain(other) == plain(choice));
+    let mut numbered = choices.iter().enumerate();
+    numbered.find(|(nth, choice)| is_earlier(*nth, choice)).map(|(_, choice)| choice.as_str())
+}
+
 /// A text without what does not matter: case, blanks, punctuation at its end.
 #[must_use]
 pub fn plain(text: &str) -> String {
@@ -35,5 +44,16 @@ mod tests {
             (meant("lost"), meant("a"), meant(""), meant("9")),
             (Some("A lost  message."), None, None, None)
         );
+    }
+
+    #[test]
+    fn choices_that_mean_the_same_are_repeated() {
+        let of = |choices: &[&str]| {
+            let choices: Vec<_> = choices.iter().map(|&choice| choice.to_owned()).collect();
+            repeated(&choices).map(str::to_owned)
+        };
+        assert_eq!(of(&["yes", "no", "Yes."]).as_deref(), Some("Yes."));
+        assert_eq!(of(&["yes", "no", "yes"]).as_deref(), Some("yes"));
+        assert_eq!(of(&["yes", "no"]), None);
     }
 }

@@ -9,6 +9,7 @@ use crate::protocol::table::Table;
 use crate::query::Subject;
 
 use super::cell::CellName;
+use super::choice;
 use super::expectation::{Compiler, Matching};
 use super::file::{AskFile, SayFile};
 use super::prose::flow;
@@ -238,11 +239,7 @@ fn ask(compiler: Compiler<'_>, at: &At<AskFile>, tables: &[Arc<Table>]) -> Resul
         [] => obvious(&answer, because.as_ref(), table),
         given => given.to_vec(),
     };
-    let twice = choices
-        .iter()
-        .enumerate()
-        .find(|(nth, choice)| choices.iter().take(*nth).any(|other| other == *choice));
-    if let Some((_, choice)) = twice {
+    if let Some(choice) = choice::repeated(&choices) {
         let error = compiler.complain(&at.span, format!("the choice \"{choice}\" is given twice"));
         return Err(error.expected("choices that differ").into());
     }

@@ -182,8 +182,8 @@ fn bookmarks(session: &Session) -> Vec<(String, String)> {
 /// The choices of the question that is asked here, by number.
 fn answers(session: &Session) -> Vec<(String, String)> {
     let lesson = session.timeline.lesson();
-    let asked = lesson.and_then(|lesson| lesson.asked_at(session.event()).last());
-    let choices = asked.map_or(&[][..], |asked| &asked.ask.choices);
+    let asked = lesson.and_then(|lesson| lesson.open_at(session.event()));
+    let choices = asked.map_or(&[][..], |(_, asked)| &asked.ask.choices);
     (1..).zip(choices).map(|(number, choice): (usize, _)| (number.to_string(), choice.clone())).collect()
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-
 use std::path::Path;
 
 use super::Diagnosis;

@@ -12,8 +12,8 @@ use crate::model::wait::{Doing, Party};
 pub fn trace(diagnosis: &mut Diagnosis, mut machine: Box<dyn Subject>, goes_on: &dyn Fn() -> bool) {
     let mut records = Records::listening();
     let mut best: Vec<Option<u32>> = vec![None; diagnosis.sentences.len()];
-    let is_there = |machine: &dyn Subject| machine.event() >= diagnosis.event || !goes_on();
-    while !is_there(&*machine) && machine.step(&mut records) == StepOutcome::Ran {
+    let is_over = |machine: &dyn Subject| machine.event() >= diagnosis.event || !goes_on();
+    while !is_over(&*machine) && machine.step(&mut records) == StepOutcome::Ran {
         for (sentence, best) in diagnosis.sentences.iter_mut().zip(&mut best) {
             for record in &records.list {
                 let Some(rank) = rank(sentence, record) else { continue };
