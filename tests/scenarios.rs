@@ -348,6 +348,7 @@ fn every_lesson_says_all_that_it_has_to_say_and_asks() {
             ControlFlow::Continue(())
         });
         assert_eq!(narrator.unsaid(&told), [0; 0], "lines of {name} that are never said");
+        assert_eq!(narrator.unsettled(&told), [0; 0], "lines of {name} whose questions are never settled");
     }
 }
 
@@ -505,4 +506,53 @@ fn a_kernel_computes_the_same_on_any_number_of_gpus() {
             );
         }
     }
+}
+
+/// What the prose of a lesson says of another run of it: the number, its statistic, and what that run differs in.
+const ELSEWHERE: [(&str, &str, &str, Change); 16] = [
+    ("umh/neighbouring-bytes", "10,670", "tasks.right.cycles", Protocol("mesi")),
+    ("umh/neighbouring-bytes", "3,790", "tasks.right.cycles", Set(&[])),
+    ("baselines/memcpy-waits-umh", "22,972", "cycles", Set(&[])),
+    ("numa/both-saturated", "355,340", "cycles", Set(&["network.balancer.policy=static"])),
+    ("numa/stream-beside", "24,907", "tasks.right-too.cycles", Set(&["gpu.numa.l2=memory-side"])),
+    ("numa/stream-beside", "2,157", "tasks.stream-right.cycles", Set(&["gpu.numa.l2=memory-side"])),
+    ("numa/stream-beside", "23,281", "tasks.right-too.cycles", Set(&["gpu.numa.l2=static"])),
+    ("numa/stream-beside", "2,264", "tasks.stream-right.cycles", Set(&["gpu.numa.l2=static"])),
+    ("numa/stream-beside", "7,061", "tasks.right.cycles", Set(&["gpu.numa.l2=shared"])),
+    ("numa/stream-beside", "4,766", "tasks.stream-right.cycles", Set(&["gpu.numa.l2=shared"])),
+    ("numa/stream-beside", "3,502", "tasks.left-too.cycles", Set(&[])),
+    ("numa/stream-beside", "4,881", "tasks.stream-right.cycles", Set(&[])),
+    ("paging/prefetch-evicts", "89,079", "tasks.work.cycles", Set(&["gpu.paging.prefetch_when_full=false"])),
+    ("paging/prefetch-evicts", "175,401", "tasks.rest.cycles", Set(&["gpu.paging.prefetch_when_full=false"])),
+    ("paging/prefetch-evicts", "148,371", "tasks.work.cycles", Set(&[])),
+    ("paging/prefetch-evicts", "59,748", "tasks.rest.cycles", Set(&[])),
+];
+
+#[test]
+fn what_lessons_say_of_other_runs_is_so() {
+    for (name, said, statistic, change) in ELSEWHERE {
+        let scenario = Scenario::load(name).unwrap();
+        assert!(scenario.source().text.contains(said), "{name} does not say {said}");
+        let set = match change {
+            Set(set) => set.iter().map(|&set| set.to_owned()).collect(),
+            Protocol(protocol) => vec![format!("protocol={protocol}")],
+            _ => Vec::new(),
+        };
+        let prepared = scenario.prepare(&Options { set, may_leave_out: true, ..Options::default() }).unwrap();
+        let mut machine = prepared.machine;
+        machine.run_until(u64::MAX);
+        let cycles = machine.statistic(statistic).unwrap();
+        assert_eq!(
+            umscope::report::number::grouped(cycles as u64),
+            said,
+            "{statistic} of {name} with {change:?}"
+        );
+    }
+    // Those that another scenario tells of.
+    let copies = Scenario::load("baselines/memcpy-waits").unwrap().prepare(&Options::default()).unwrap();
+    let mut machine = copies.machine;
+    machine.run_until(u64::MAX);
+    let told = umscope::report::number::grouped(machine.statistic("cycles").unwrap() as u64);
+    let beside = Scenario::load("baselines/memcpy-waits-umh").unwrap();
+    assert!(beside.source().text.contains(&format!("against {told}")), "{told}");
 }

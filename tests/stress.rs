@@ -262,6 +262,24 @@ fn writebacks_above_a_cache_that_tracks_nobody_are_stores() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// A block whose store an L2 has passed up does not keep the MSHR while another access to it waits for a way: those that could leave it
+/// may wait for the MSHR.
+#[test]
+fn few_ways_and_one_mshr_suffice_where_an_l2_passes_stores_up() {
+    let mut failures = Vec::new();
+    for (l2, ways) in [("static", 2), ("shared", 1), ("partitioned", 2)] {
+        let changes = [&format!("gpu.numa.l2={l2}"), &format!("gpu.l2.ways={ways}"), "gpu.l2.mshrs=1"];
+        for seed in 1..=3 {
+            let changes = changes.map(str::to_owned);
+            let plan = varied("tiny/numa-2socket", &changes, "gpu-coherent", accesses(), seed, Vec::new());
+            if let Err(failure) = run(&plan) {
+                failures.push(format!("{l2} seed {seed}: {failure}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
 #[test]
 fn two_runs_are_one_digest() {
     let plan = blueprint("tiny/umh-4gpu", "nmoesi", 2000, 7, Vec::new());

@@ -24,7 +24,7 @@ use crate::protocol::table::Table;
 use crate::recording::write::is_recording;
 use crate::report::sizes;
 use crate::scenario::{Options, Prepared, Scenario};
-use crate::workload::{TaskKind, trace};
+use crate::workload::{TaskKind, kernels, trace};
 
 /// Diagnose a machine, protocol, scenario or sweep file, or a trace, without running it
 ///
@@ -239,8 +239,10 @@ impl Check {
         bundled.ok_or_else(|| {
             let names: Vec<_> =
                 Kind::ALL.into_iter().flat_map(config::list).map(|entry| entry.name).collect();
-            let error = Diagnostic::new(format!("there is no file `{}`", self.file));
-            let expected = "a path, or a name that `umscope list` shows";
+            let is_kernel = kernels::find(&self.file).is_ok();
+            let what = if is_kernel { ", only a kernel of that name" } else { "" };
+            let error = Diagnostic::new(format!("there is no file `{}`{what}", self.file));
+            let expected = "a path, or a scenario, machine or protocol that `umscope list` shows";
             Box::new(error.expected(expected).nearest(&self.file, names.iter().map(String::as_str)))
         })
     }

@@ -15,6 +15,7 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::outputs::{Outputs, Replaces};
 use super::progress::Progress;
+use crate::explore::coverage::CellId;
 use crate::explore::fairness::{self, Fairness};
 use crate::explore::outcome::{Outcome, explore};
 use crate::explore::random;
@@ -137,7 +138,8 @@ pub struct Explore {
 }
 
 fn size(text: &str) -> Result<Size, String> {
-    Size::parse(text).map_err(|why| format!("expected {}", Size::expected(why)))
+    let size = Size::parse(text).map_err(|why| format!("expected {}", Size::expected(why)))?;
+    if size.0 == 0 { Err("expected a size above 0, such as 2 GiB".to_owned()) } else { Ok(size) }
 }
 
 /// Events to hold back: more are more runs than anyone can wait for.
@@ -311,8 +313,7 @@ impl Explore {
         }
         let used = outcome.cells.iter().filter(|(_, used)| *used).count();
         text.push_str(&format!("{used} of {} cells of the tables were used\n", outcome.cells.len()));
-        let unused: Vec<String> =
-            outcome.cells.iter().filter(|(_, used)| !used).map(|(cell, _)| cell.name()).collect();
+        let unused = unused(outcome);
         // Where a violation ended the search, most of what was not reached only was not looked for.
         if !unused.is_empty() && outcome.violations.is_empty() {
             let what = if outcome.bound.is_none() { "never reached" } else { "not reached" };
@@ -411,13 +412,22 @@ struct Done<'a> {
     is_random: bool,
 }
 
+/// The cells that were not used, each with its table where there are several.
+fn unused(outcome: &Outcome) -> Vec<String> {
+    let first = outcome.cells.first().map(|(cell, _)| &cell.table);
+    let is_one = outcome.cells.iter().all(|(cell, _)| Some(&cell.table) == first);
+    let unused = outcome.cells.iter().filter(|(_, used)| !used).map(|(cell, _)| cell);
+    let named =
+        |cell: &CellId| if is_one { cell.name() } else { format!("{} of {}", cell.name(), cell.table) };
+    unused.map(named).collect()
+}
+
 /// The result as a JSON document.
 fn document(done: &Done<'_>) -> Value {
     let Done { outcome, recordings, seconds, is_random, fair } = *done;
     let reached = outcome.cells.iter().filter(|(_, used)| *used).count();
     let complete = outcome.bound.is_none();
-    let unused: Vec<String> =
-        outcome.cells.iter().filter(|(_, used)| !used).map(|(cell, _)| cell.name()).collect();
+    let unused = unused(outcome);
     let violation = |(violation, recorded): (&Violation, &Recorded)| {
         json!({
             "kind": violation.rule,

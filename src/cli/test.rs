@@ -19,10 +19,11 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::Machine;
 use crate::model::record::Record;
 use crate::model::text::digits;
+use crate::query::Possible;
 use crate::report;
 use crate::report::json::failures;
 use crate::report::junit::{self, Case};
-use crate::scenario::{self, Failure, Report, Runner};
+use crate::scenario::{self, Checker, Failure, Report, Runner, When};
 
 /// Run scenarios and check their expectations
 ///
@@ -36,7 +37,7 @@ Examples:
   umscope test scenarios/ --format junit > results.xml
 
 JSON: passed, failed, scenarios[{name, path, passed, ended (as of `umscope run`), expectations, cycles, events, digest, \
-left_out (the first of what speaks of states that --protocol does not have), unsaid[] (the lines of [[say]] whose moment never came), failures[{message, cycle, event, line, expectation}], diagnosis, blame (as of `umscope run`)}]; null for what a scenario that cannot be read does not have; \
+left_out (the first of what speaks of states that --protocol does not have), unsaid[] (the lines of [[say]] whose moment never came), unsettled[] (of those whose question's `until` never came), vacuous[{line, why}] (what it says never happens cannot happen there), failures[{message, cycle, event, line, expectation}], diagnosis, blame (as of `umscope run`)}]; null for what a scenario that cannot be read does not have; \
 its failure has column, expected and suggestion too.
 
 Exit status: 0 all held; 1 an expectation or a check failed, or a scenario ended otherwise than it says; \
@@ -89,6 +90,10 @@ struct Notes {
     left_out: Option<Box<Diagnostic>>,
     /// The lines of what it never said.
     unsaid: Vec<usize>,
+    /// The lines of what asks, and was never settled.
+    unsettled: Vec<usize>,
+    /// The lines of what it says never happens, and why that cannot happen on its machine.
+    vacuous: Vec<(usize, String)>,
 }
 
 impl Test {
@@ -163,10 +168,11 @@ fn run(work: &Work, notes: &mut Notes, interrupt: &Interrupt) -> Result<(Report,
     let prepared = work.prepare()?;
     work::known_commands(&work.scenario)?;
     notes.left_out.clone_from(&prepared.left_out);
+    notes.vacuous = vacuous(&prepared.checker, &prepared.machine);
     let (begun, workload) = (prepared.machine.clone(), prepared.blueprint.workload.clone());
     let narrator = prepared.narrator.clone();
     let mut told = narrator.begin();
-    let waits = !narrator.unsaid(&told).is_empty();
+    let waits = !narrator.unsaid(&told).is_empty() || !narrator.unsettled(&told).is_empty();
     let listens = waits || prepared.blueprint.checks;
     let mut runner = Runner::new(prepared.machine, prepared.checker, listens);
     let hear = |machine: &Machine, records: &[Record]| {
@@ -184,13 +190,23 @@ fn run(work: &Work, notes: &mut Notes, interrupt: &Interrupt) -> Result<(Report,
     };
     work::trusted(&workload)?;
     if report.ended != scenario::Ended::Interrupted {
-        notes.unsaid = narrator.unsaid(&told);
+        (notes.unsaid, notes.unsettled) = (narrator.unsaid(&told), narrator.unsettled(&told));
     }
     if report.passed {
         return Ok((report, (None, None)));
     }
     let diagnosis = diagnosis::of(&report, runner.machine(), &begun, interrupt);
     Ok((report, (diagnosis, diagnosis::blame(work, runner.machine(), &begun))))
+}
+
+/// What holds on this machine whatever happens.
+fn vacuous(checker: &Checker, machine: &Machine) -> Vec<(usize, String)> {
+    let possible = Possible::on(machine);
+    let never = checker.expectations().iter().filter_map(|expectation| match &expectation.when {
+        When::Never(query) => Some((expectation.line, possible.lacks(&query.filter)?)),
+        _ => None,
+    });
+    never.collect()
 }
 
 fn status(tested: &[Tested]) -> Status {
@@ -224,9 +240,18 @@ impl Tested {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// What it never said, a line each.
+    /// What it never said, never came to, and cannot find out, a line each.
     fn unsaid(&self) -> impl Iterator<Item = String> {
-        self.notes.unsaid.iter().map(|line| format!("line {line}: the moment of this [[say]] never came"))
+        let vacuous = self.notes.vacuous.iter();
+        let vacuous = vacuous.map(|(line, why)| format!("line {line}: this [[expect]] cannot fail: {why}"));
+        let unsaid = self.notes.unsaid.iter();
+        let unsaid = unsaid.map(|line| format!("line {line}: the moment of this [[say]] never came"));
+        let unsettled = self.notes.unsettled.iter();
+        unsaid
+            .chain(unsettled.map(|line| {
+                format!("line {line}: what the question of this [[say]] stays open for (until) never came")
+            }))
+            .chain(vacuous)
     }
 
     fn is_cut(&self) -> bool {
@@ -272,6 +297,8 @@ impl Tested {
             "digest": report.map(|report| digits(report.digest)),
             "left_out": self.notes.left_out.as_ref().map(|why| why.message.as_str()),
             "unsaid": self.notes.unsaid,
+            "unsettled": self.notes.unsettled,
+            "vacuous": self.notes.vacuous.iter().map(|(line, why)| json!({ "line": line, "why": why })).collect::<Vec<_>>(),
             "failures": failed,
             "diagnosis": self.diagnosis.as_ref().map(report::diagnosis::json),
             "blame": self.blame,

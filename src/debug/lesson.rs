@@ -9,7 +9,7 @@ use crate::machine::StepOutcome;
 use crate::model::component::Components;
 use crate::model::record::{Record, RecordId};
 use crate::model::time::EventNumber;
-use crate::scenario::{Checker, Ended, Expectation, Moment, Narrator, Told};
+use crate::scenario::{Checker, Ended, Expectation, Moment, Narrator, Say, Told};
 
 /// An expectation that failed: when, which, and what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +61,8 @@ impl Lesson {
     }
 
     fn begin(narrator: Narrator, checker: Checker, from: EventNumber) -> Self {
-        let listens =
-            checker.needs_records() || narrator.says.iter().any(|say| !matches!(say.when, Moment::Start));
+        let heeds = |say: &Say| !matches!(say.when, Moment::Start) || say.until.is_some();
+        let listens = checker.needs_records() || narrator.says.iter().any(heeds);
         let mut lesson = Self {
             told: narrator.begin(),
             said: Vec::new(),
@@ -94,6 +94,10 @@ impl Lesson {
         lesson
             .asked
             .retain(|asked| asked.event < event || asked.event == event && !asked.say.is_some_and(is_early));
+        // What has not come here may never come there.
+        lesson
+            .asked
+            .retain(|asked| asked.settles.is_some_and(|settles| settles <= event.max(asked.event + 1)));
         lesson.remarked.retain(|record| record.event <= event);
         lesson.failed.retain(|failed| failed.event <= event);
         for settled in &mut lesson.settled {
@@ -106,7 +110,18 @@ impl Lesson {
         let place = self.said.partition_point(|(at, _)| *at <= event);
         self.said.insert(place, (event, say));
         if let Some(ask) = self.narrator.says.get(say).and_then(|say| say.ask.clone()) {
-            self.ask(Asked::new(event, Some(say), ask));
+            let asked = Asked::new(event, Some(say), ask);
+            let settles = asked.settles.filter(|_| !self.narrator.asks_on(say));
+            self.ask(Asked { settles, ..asked });
+        }
+    }
+
+    /// Remembers which questions the event that was looked at last has settled: at the end of a run all.
+    fn close_questions(&mut self, event: EventNumber) {
+        let settled = self.told.settled();
+        for asked in self.asked.iter_mut().filter(|asked| asked.settles.is_none()) {
+            let is_seen = asked.say.is_some_and(|say| settled.contains(&say));
+            asked.settles = (is_seen || self.over).then_some(event.max(asked.event + 1));
         }
     }
 
@@ -177,6 +192,7 @@ impl Lesson {
             let ended = self.checker.how_ended(outcome, || machine.tasks()).unwrap_or(Ended::Finished);
             self.checker.finish(machine, &ended);
         }
+        self.close_questions(event);
         self.settle(event);
         self.at = event;
     }
@@ -313,14 +329,13 @@ impl Lesson {
         &self.asked
     }
 
-    /// The question that is open at `event`, with its index: of several the first that is not answered, otherwise the last.
+    /// The question that is open at `event`, with its index: of those asked last the first that is not answered, otherwise the last.
     #[must_use]
     pub fn open_at(&self, event: EventNumber) -> Option<(usize, &Asked)> {
-        let open = || {
-            let here = self.asked.iter().enumerate().filter(move |(_, asked)| asked.event == event);
-            here.filter(move |(_, asked)| !asked.is_settled(event))
-        };
-        open().find(|(_, asked)| asked.predicted.is_none()).or_else(|| open().next_back())
+        let open = || self.asked.iter().enumerate().filter(move |(_, asked)| asked.is_open(event));
+        let unanswered = || open().filter(|(_, asked)| asked.predicted.is_none());
+        let newest = unanswered().next_back().map(|(_, asked)| asked.event);
+        unanswered().find(|(_, asked)| Some(asked.event) == newest).or_else(|| open().next_back())
     }
 
     /// The question that is to be answered at `event`: the one that is open there, otherwise the last.
@@ -374,4 +389,70 @@ pub fn expected(expectation: &Expectation) -> String {
 fn at_line(expectations: &[Expectation], line: usize) -> Option<usize> {
     let before = expectations.iter().enumerate().filter(|(_, expectation)| expectation.line <= line);
     before.max_by_key(|(_, expectation)| expectation.line).map(|(index, _)| index)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::debug::interrupt::Interrupt;
+    use crate::debug::origin::Origin;
+    use crate::debug::session::Session;
+
+    /// A load, asked about before it is issued, with what keeps the question open.
+    fn session(until: &str) -> Session {
+        let text = format!(
+            "machine = 'tiny/umh-2gpu'\n[[do]]\nid = 'a'\nby = 'gpu0.cu0'\nload = {{ address = 0x1000, len = 4 }}\n\
+             [[do]]\nafter = 'a'\nby = 'gpu1.cu0'\nload = {{ address = 0x1000, len = 4 }}\n\
+             [[say]]\nbefore = 'issue at gpu1.cu0'\ntext = 'The other one loads.'\n\
+             ask = {{ text = 'What will it get?', answer = 'S', choices = ['S', 'E']{until} }}\n"
+        );
+        Session::open(Origin::of_text("asks", &text).unwrap(), None)
+    }
+
+    /// What is told, or why not.
+    fn told(session: &mut Session, line: &str) -> String {
+        match session.execute(line, &Interrupt::default()) {
+            Ok(outcome) => outcome.lines.join("\n"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_question_stays_open_until_what_settles_it_has_happened() {
+        let mut session = session(", until = 'message type grant to gpu1.cu0.l1'");
+        told(&mut session, "until issue at gpu1.cu0");
+        let asked = session.event();
+        told(&mut session, "step 5");
+        let later = session.event();
+        let question = session.lesson_view().unwrap().question.unwrap();
+        assert!(later > asked && question.revealed.is_none());
+        assert!(told(&mut session, "predict E").starts_with("you say: E"));
+        assert!(!told(&mut session, "step").contains("no: S"), "it is not decided yet");
+        let seen = told(&mut session, "until message type grant to gpu1.cu0.l1");
+        assert!(seen.contains("no: S"), "{seen}");
+        assert!(session.lesson_view().unwrap().question.is_none());
+        // Its answer has been seen, wherever one goes back to.
+        told(&mut session, &format!("goto event {later}"));
+        assert!(told(&mut session, "predict S").contains("has been seen"));
+    }
+
+    #[test]
+    fn without_its_moment_the_next_event_settles_it_and_with_one_that_never_comes_the_end() {
+        let mut at_once = session("");
+        told(&mut at_once, "until issue at gpu1.cu0");
+        assert!(at_once.lesson_view().unwrap().question.is_none());
+        let mut never = session(", until = 'far-fault'");
+        told(&mut never, "until message type grant to gpu1.cu0.l1");
+        assert!(never.lesson_view().unwrap().question.is_some());
+        told(&mut never, "end");
+        assert!(never.lesson_view().unwrap().question.is_none());
+    }
+
+    /// What would have settled it may never happen there.
+    #[test]
+    fn another_course_of_the_run_keeps_no_question_open() {
+        let mut session = session(", until = 'message type grant to gpu1.cu0.l1'");
+        told(&mut session, "until issue at gpu1.cu0");
+        let forked = told(&mut session, "fork access gpu0.cu1 load 0x9000 4");
+        assert!(session.lesson_view().is_none_or(|lesson| lesson.question.is_none()), "{forked}");
+    }
 }

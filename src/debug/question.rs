@@ -9,8 +9,10 @@ use crate::scenario::{Ask, meant, plain};
 /// A question, asked once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// The position at which it is open: nothing that answers it has happened yet.
+    /// The position at which it is asked: nothing that answers it has happened yet.
     pub event: EventNumber,
+    /// The one that settles it, as far as that is known.
+    pub settles: Option<EventNumber>,
     /// The saying that it belongs to; `None` if a quiz asks it.
     pub say: Option<usize>,
     pub ask: Ask,
@@ -31,9 +33,20 @@ pub fn numbered(choices: &[String]) -> impl Iterator<Item = String> + '_ {
 }
 
 impl Asked {
+    /// One that the next event settles.
     #[must_use]
     pub fn new(event: EventNumber, say: Option<usize>, ask: Ask) -> Self {
-        Self { event, say, ask, about: None, predicted: None, revealed: false, told: false, seen: false }
+        Self {
+            event,
+            settles: Some(event + 1),
+            say,
+            ask,
+            about: None,
+            predicted: None,
+            revealed: false,
+            told: false,
+            seen: false,
+        }
     }
 
     /// What may be answered.
@@ -41,10 +54,16 @@ impl Asked {
         numbered(&self.ask.choices)
     }
 
-    /// Whether the answer is known at `event`: it was asked for, or the run has gone on.
+    /// Whether the answer is known at `event`: it was asked for, or the run has come to where it is seen.
     #[must_use]
     pub fn is_settled(&self, event: EventNumber) -> bool {
-        self.revealed || event > self.event
+        self.revealed || self.settles.is_some_and(|settles| settles <= event)
+    }
+
+    /// Whether it can be answered at `event`.
+    #[must_use]
+    pub fn is_open(&self, event: EventNumber) -> bool {
+        self.event <= event && !self.is_settled(event)
     }
 
     /// Whether the prediction is right; `None` without one.

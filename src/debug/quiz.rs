@@ -11,7 +11,7 @@ use crate::model::state::{Action, State};
 use crate::protocol::table::Table;
 use crate::scenario::{Ask, CellName};
 
-/// The question about the event whose records these are, if it changes a state.
+/// The question about the event whose records these are, if it changes a state: asked before it.
 #[must_use]
 pub fn question(timeline: &Timeline, records: &[Record]) -> Option<Asked> {
     records.iter().find_map(|record| match record.what {
@@ -64,7 +64,7 @@ fn ask(
         why: String::new(),
     };
     let about = start.map(|start| (record.at, start));
-    Some(Asked { about, ..Asked::new(record.id.event, None, ask) })
+    Some(Asked { about, ..Asked::new(timeline.event().saturating_sub(1), None, ask) })
 }
 
 /// The cell that decides, where the table has one of this name.

@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 
 use super::breakpoint::{Breakpoints, Trip, Tripped, Trips};
 use super::goal::Goal;
-use super::question::Asked;
 use super::quiz;
 use super::recall::Recall;
 use super::subject::Subject;
@@ -430,7 +429,7 @@ fn ask(timeline: &mut Timeline, records: &[Record]) -> bool {
     let asked = timeline.lesson().is_some_and(|lesson| lesson.asked_at(before).next().is_some());
     let question = if asked { None } else { quiz::question(timeline, records) };
     question.is_some_and(|question| {
-        timeline.lesson_or_silent().ask(Asked { event: before, ..question });
+        timeline.lesson_or_silent().ask(question);
         true
     })
 }

@@ -259,8 +259,11 @@ impl Session {
         marks.extend(self.recall.changes().map(|event| mark(event, MarkKind::Transition)));
         marks.extend(self.timeline.profile().marks().map(|(event, kind)| mark(event, kind)));
         marks.extend(self.inputs().iter().map(|(event, _)| mark(event + 1, MarkKind::Input)));
-        let said = self.timeline.lesson().into_iter().flat_map(super::lesson::Lesson::said);
+        let lesson = || self.timeline.lesson().into_iter();
+        let said = lesson().flat_map(super::lesson::Lesson::said);
         marks.extend(said.map(|event| mark(event, MarkKind::Narration)));
+        let failed = lesson().flat_map(super::lesson::Lesson::failures);
+        marks.extend(failed.map(|failed| mark(failed.event, MarkKind::Violation)));
         marks.extend(self.hits.iter().map(|event| mark(*event, MarkKind::Breakpoint)));
         let here = self.bookmarks.iter().filter(|(_, bookmark)| bookmark.is_here(&self.branches));
         marks.extend(here.map(|(name, bookmark)| Mark {

@@ -352,7 +352,7 @@ impl Session {
             }
             if let Some(asked) = lesson.asked_at(at).find(|asked| asked.say == Some(say)) {
                 lines.push(format!("  question: {}", asked.ask.text));
-                lines.extend(asked.choices().filter(|_| at == event));
+                lines.extend(asked.choices().filter(|_| !asked.is_settled(event)));
             }
         }
         if reasons.iter().any(|reason| matches!(reason, Reason::Question(_))) {

@@ -42,6 +42,9 @@ fn explain(message: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
         let widest = if what == SIGNED { WIDEST_SIGNED } else { WIDEST };
         return Diagnostic::new(format!("{} is too {size}", number.trim())).expected(widest);
     }
+    if what.starts_with("wanted exactly 1 element") {
+        return Diagnostic::new("wrong type: a table").expected("one of the words it may be, in quotes");
+    }
     if what == "invalid boolean" {
         return Diagnostic::new("string values must be quoted").expected("true, false, or a text in quotes");
     }

@@ -96,6 +96,16 @@ struct Found {
     transitions: u64,
 }
 
+impl Found {
+    /// Bytes that it takes, roughly.
+    fn footprint(&self) -> usize {
+        let candidates: usize = self.candidates.iter().map(Vec::capacity).sum();
+        candidates * size_of::<Candidate>()
+            + self.states.capacity() * size_of::<u32>()
+            + self.edges.capacity() * size_of::<Edge>()
+    }
+}
+
 /// States to look at, one part of them per shard.
 #[derive(Debug, Default)]
 struct Frontier {
@@ -170,16 +180,18 @@ impl Search {
             // Close to the limit, no more are looked at than can lead to something new.
             let left = limits.states.saturating_sub(self.counts.states);
             let most = left.div_ceil(CHUNK as u64).clamp(1, (ROUND / CHUNK) as u64) as usize;
-            let (round, later) = rest.split_at(most.min(rest.len()));
+            let (chosen, later) = rest.split_at(most.min(rest.len()));
             rest = later;
             workers.iter_mut().for_each(Worker::catch_up);
-            let mut found = expand(workers, &self.visited, frontier, round);
+            let mut found = expand(workers, &self.visited, frontier, chosen);
             let enough = Self::keep_within(left, &mut found);
+            // The next round will need as much beside all that is kept.
+            let round: usize = found.iter().map(Found::footprint).sum();
             self.take(found, &mut next, workers.len());
             let states: usize = next.iter().map(|part| part.states.capacity() * 4).sum();
             let edges: usize = self.edges.iter().map(|edges| edges.capacity() * size_of::<Edge>()).sum();
             let tables = shared.lock().footprint(workers.len());
-            let bytes = self.visited.footprint() + held + states + edges + tables;
+            let bytes = self.visited.footprint() + held + states + edges + tables + round;
             self.bound = if !go_on(self.counts) {
                 Some(Bound::Interrupt)
             } else if enough || self.counts.states >= limits.states {

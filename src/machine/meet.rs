@@ -143,7 +143,9 @@ impl Machine {
             let to = Party::Block { at: child, block, doing: Doing::Asks };
             return vec![(to, format!("waits until {below} has its data"))];
         }
-        self.lost(me, child, "the grant")
+        let text =
+            format!("waits for the acknowledgement of {below}, whose grant is neither there nor on its way");
+        vec![(Party::Lost(me, child), text)]
     }
 
     fn meet_evict_ack(&self, me: ComponentId, parent: ComponentId, range: Range) -> Met {

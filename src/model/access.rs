@@ -77,7 +77,7 @@ pub struct Access {
     pub range: Range,
     /// What a store writes or an atomic operates with; as long as the range, or empty with values off.
     pub bytes: Bytes,
-    /// Which bytes of the range a store writes, where lanes leave gaps; `None` for all.
+    /// Which bytes of the range it touches, where the lanes of a store leave gaps, or those of a load skip a sector; `None` for all.
     pub mask: Option<Arc<Bits>>,
 }
 

@@ -9,6 +9,7 @@ use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::operation::{Lanes, WarpAccess};
+use crate::model::sectors::Sectors;
 
 /// Adds the accesses that an instruction makes, in the order in which its lanes first touch their lines. Lanes that
 /// cross a line are split; atomics are not merged.
@@ -37,14 +38,14 @@ pub fn coalesce(access: &WarpAccess, line: u32, values: bool, into: &mut VecDequ
         let lane = Range::new(address, u32::from(access.width));
         let block = address.block(line);
         if merges && lane.end() <= block.plus(u64::from(line)).0 {
-            piece_of(&mut pieces, block, line, keeps).add(lane, &bytes, kind.writes());
+            piece_of(&mut pieces, block, line, keeps).add(lane, &bytes);
             continue;
         }
         for part in lane.by_block(line) {
             let offset = (part.start.0 - lane.start.0) as usize;
             let data = bytes.get(offset..offset + part.len as usize).unwrap_or(&[]);
             if merges {
-                piece_of(&mut pieces, part.start.block(line), line, keeps).add(part, data, kind.writes());
+                piece_of(&mut pieces, part.start.block(line), line, keeps).add(part, data);
             } else {
                 into.push_back(Access { kind, range: part, bytes: SmallVec::from_slice(data), mask: None });
             }
@@ -59,7 +60,7 @@ fn merge(access: &WarpAccess, line: u32, into: &mut VecDeque<Access>) {
     let mut pieces: SmallVec<[Piece; 4]> = SmallVec::new();
     let mut add = |run: Range| {
         for part in run.by_block(line) {
-            piece_of(&mut pieces, part.start.block(line), line, false).add(part, &[], kind.writes());
+            piece_of(&mut pieces, part.start.block(line), line, false).add(part, &[]);
         }
     };
     let mut last: Option<Range> = None;
@@ -107,7 +108,7 @@ struct Piece {
     /// First byte touched, and one past the last.
     from: u32,
     to: u32,
-    /// Bytes written; loads need none.
+    /// Bytes touched.
     mask: Bits,
     /// The whole line, or none where values are not kept.
     bytes: Bytes,
@@ -124,22 +125,27 @@ fn piece_of(pieces: &mut SmallVec<[Piece; 4]>, block: Address, line: u32, keeps:
 }
 
 impl Piece {
-    fn add(&mut self, part: Range, data: &[u8], writes: bool) {
+    fn add(&mut self, part: Range, data: &[u8]) {
         let from = (part.start.0 - self.block.0) as u32;
         let to = from + part.len;
         (self.from, self.to) = (self.from.min(from), self.to.max(to));
-        if writes {
-            self.mask.set_range(from, to, true);
-        }
+        self.mask.set_range(from, to, true);
         if let Some(place) = self.bytes.get_mut(from as usize..from as usize + data.len()) {
             place.copy_from_slice(data);
         }
     }
 
-    /// The bytes from the first to the last that the lanes touch, with a mask if stores leave gaps.
+    /// Whether no lane touches some sector between the first and the last that one does.
+    fn skips_a_sector(&self) -> bool {
+        let sectors = self.from / Sectors::SIZE..self.to.div_ceil(Sectors::SIZE);
+        let mut bits = sectors.map(|sector| sector * Sectors::SIZE..(sector + 1) * Sectors::SIZE);
+        bits.any(|mut bits| bits.all(|bit| !self.mask.get(bit)))
+    }
+
+    /// The bytes from the first to the last that the lanes touch, with a mask if stores leave gaps, or loads whole sectors.
     fn access(self, kind: AccessKind) -> Access {
         let count = self.to - self.from;
-        let gaps = kind.writes() && self.mask.count() != count;
+        let gaps = self.mask.count() != count && (kind.writes() || self.skips_a_sector());
         let mask = gaps.then(|| {
             let mut shifted = Bits::new(count);
             self.mask.iter().for_each(|bit| shifted.set(bit - self.from, true));
@@ -183,6 +189,18 @@ mod tests {
         let accesses = all(&warp(AccessKind::Load, 0x100, 4, 0xffff_ffff), 64, true);
         let ranges: Vec<_> = accesses.iter().map(|access| (access.range.start.0, access.range.len)).collect();
         assert_eq!(ranges, [(0x100, 64), (0x140, 64)]);
+    }
+
+    /// What nobody wants of a line is not asked for ("which 32B sub-blocks of the 128B cache line should be transferred", Selective GPU
+    /// Caches, section 3.2.3).
+    #[test]
+    fn a_load_that_skips_a_sector_says_so() {
+        let mask = |stride: i64, lanes: u64| {
+            all(&warp(AccessKind::Load, 0x100, stride, lanes), 128, true)[0].mask.clone()
+        };
+        assert!(mask(96, 0b11).is_some_and(|mask| mask.count() == 8), "sectors 0 and 3");
+        assert_eq!(mask(32, 0b1111), None, "all four");
+        assert_eq!(mask(8, 0b1111), None);
     }
 
     proptest! {

@@ -198,10 +198,10 @@ impl Driver {
         self.was_full && !self.config.prefetch_when_full
     }
 
-    /// Whether transfer sets are made without far-faults: as long as that evicts nothing.
+    /// Whether transfer sets are made without far-faults: as long as that evicts nothing, and nothing has been evicted.
     fn speculates(&self) -> bool {
         self.residency.free() > 0
-            && !self.is_off()
+            && !self.was_full
             && !matches!(self.prefetcher(), Prefetcher::None | Prefetcher::Tree)
     }
 
@@ -282,7 +282,8 @@ impl Driver {
     fn prefetch(&mut self, demand: &[Page], free: u64) -> Vec<Page> {
         let is_full = self.is_off() || free <= demand.len() as u64;
         let is_preconditioning = self.config.precondition && !self.was_full;
-        let evicts = self.config.prefetch_when_full && !is_preconditioning;
+        // "Takes the current on-demand page" (section 5.2): without one nothing has to leave.
+        let evicts = self.config.prefetch_when_full && !is_preconditioning && !demand.is_empty();
         if is_full && !evicts {
             return Vec::new();
         }
@@ -308,13 +309,14 @@ impl Driver {
         }
         let signals = prefetch::Signals {
             room,
+            frames,
             demand,
             last: self.last,
             absent: &absent,
             present: &present,
             touched: self.touched.get(self.cursor..).unwrap_or_default(),
             page: self.residency.page(),
-            is_full,
+            is_full: self.was_full || free <= wanted as u64,
         };
         let mut chosen = self.prefetcher().choose(&signals, &mut self.random);
         // The tree knows no room.

@@ -308,6 +308,21 @@ impl Table {
         cells.flatten().filter_map(|cell| if let Step::Ask(kind) = cell.step { Some(kind) } else { None })
     }
 
+    /// What a cache, with children or without, has its parent perform.
+    pub fn passes_up(&self, has_children: bool) -> impl Iterator<Item = Action> {
+        let cells = self.rows.iter().flat_map(move |row| {
+            Action::ALL.into_iter().zip(if has_children { row.inner } else { row.leaf })
+        });
+        let is_passed = |cell: &Cell| matches!(cell.step, Step::Fetch | Step::Forward);
+        cells.filter(move |(_, cell)| cell.as_ref().is_some_and(is_passed)).map(|(action, _)| action)
+    }
+
+    /// What a cache may ask its parent for, to perform what a child has passed up.
+    pub fn requests_to_perform(&self, action: Action) -> impl Iterator<Item = MessageKind> {
+        let cells = self.rows.iter().filter_map(move |row| row.leaf.get(action.index()).copied().flatten());
+        cells.filter_map(|cell| if let Step::Ask(kind) = cell.step { Some(kind) } else { None })
+    }
+
     #[must_use]
     pub fn is_exclusive(&self, state: State) -> bool {
         self.row(state).is_some_and(|row| row.exclusive)

@@ -187,7 +187,12 @@ impl<'a> Parser<'a> {
                 Offer::Kind(kind) => Some(kind.name),
                 _ => None,
             });
-            error.suggestion = nearest(token.text, words).map(|near| format!("did you mean {near}?"));
+            let is_quoted = token.kind == TokenKind::Quoted && words.clone().any(|word| word == token.text);
+            error.suggestion = if is_quoted {
+                Some(format!("did you mean {}, without quotes?", token.text))
+            } else {
+                nearest(token.text, words).map(|near| format!("did you mean {near}?"))
+            };
         }
         error
     }

@@ -147,9 +147,11 @@ impl Quantity {
                 used.unwrap_or(Reading::Absent("no MSHRs"))
             }),
             What::Statistic(key) => {
-                let value = subject.statistic(key).map(Reading::Number);
+                // A mean of nothing is no number.
+                let value = subject.statistic(key).filter(|value| !value.is_nan()).map(Reading::Number);
                 vec![(None, value.unwrap_or(Reading::Absent("unknown")))]
             }
+            What::Result(_) if !subject.keeps_values() => vec![(None, no_value(subject, ""))],
             What::Result(id) => {
                 let bytes = subject.task_view(id).and_then(|task| task.result);
                 let read = bytes.map(|bytes| Reading::Bytes(bytes.to_vec()));

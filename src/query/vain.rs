@@ -103,6 +103,9 @@ impl<'a> Possible<'a> {
     fn clause(&self, clause: &Clause, scope: &Scope<'_>) -> Option<String> {
         match (clause, scope.kind) {
             (Clause::Kind(kind), _) => self.part(kind.name).map(str::to_owned),
+            (Clause::Field { name: "value", .. }, _) if !self.machine.keeps_values() => {
+                Some("the machine keeps no values (values)".to_owned())
+            }
             (Clause::Field { name, comparison: Comparison::Is, values }, Some(kind))
                 if values.iter().all(is_named) =>
             {

@@ -392,7 +392,8 @@ pub struct SayFile {
     /// What to say. Lines that follow each other flow together; an empty line ends a paragraph; lines that are indented, or begin with
     /// `- `, stay lines of their own.
     pub text: String,
-    /// What to ask. It can be answered until the next event: an answer that comes later has been seen.
+    /// What to ask. It can be answered until the next event, or for as long as its `until` says: an answer that comes later has been
+    /// seen.
     pub ask: Option<At<AskFile>>,
 }
 
@@ -414,6 +415,8 @@ pub struct AskFile {
     pub protocol: Option<At<String>>,
     /// Why that is the answer, in your words: shown with it.
     pub why: Option<String>,
+    /// It stays open until the event of the first record after it that this query matches. Default: until the next event.
+    pub until: Option<At<String>>,
 }
 
 /// A bug to be found: the learner is told the symptom only, and asks for hints one by one.

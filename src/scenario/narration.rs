@@ -20,6 +20,8 @@ pub struct Say {
     pub when: Moment,
     pub text: String,
     pub ask: Option<Ask>,
+    /// What settles its question; without it, the next event does.
+    pub until: Option<Matching>,
     /// The line of the file it starts on.
     pub line: usize,
 }
@@ -57,6 +59,18 @@ pub struct Ask {
 pub struct Told {
     /// For each saying the matches seen, or `None` once it is said.
     seen: Vec<Option<u64>>,
+    /// Sayings whose questions wait for what settles them.
+    open: Vec<usize>,
+    /// Those that the event that was looked at last has settled.
+    settled: Vec<usize>,
+}
+
+impl Told {
+    /// Sayings whose questions the event that was looked at last has settled.
+    #[must_use]
+    pub fn settled(&self) -> &[usize] {
+        &self.settled
+    }
 }
 
 /// What stands before what is said of what comes next.
@@ -84,10 +98,24 @@ impl Narrator {
         self.says.get(say).is_some_and(|say| matches!(say.when, Moment::Before(..)))
     }
 
+    /// Whether the question of a saying stays open beyond the next event.
+    #[must_use]
+    pub fn asks_on(&self, say: usize) -> bool {
+        self.says.get(say).is_some_and(|say| say.until.is_some())
+    }
+
+    /// Whether records settle the question of a saying that waits for some.
+    fn settles(&self, say: usize, subject: &dyn Subject, records: &[Record]) -> bool {
+        let until = self.says.get(say).and_then(|say| say.until.as_ref());
+        let components = subject.components();
+        until.is_some_and(|query| records.iter().any(|record| query.filter.matches(record, components)))
+    }
+
     /// What has been said before the first event: nothing.
     #[must_use]
     pub fn begin(&self) -> Told {
-        Told { seen: vec![Some(0); self.says.len()] }
+        let open = self.opening().into_iter().filter(|say| self.asks_on(*say)).collect();
+        Told { seen: vec![Some(0); self.says.len()], open, settled: Vec::new() }
     }
 
     /// What is said before the first event.
@@ -103,6 +131,12 @@ impl Narrator {
         let says = self.says.iter().zip(&told.seen);
         let waits = says.filter(|(say, seen)| seen.is_some() && !matches!(say.when, Moment::Start));
         waits.map(|(say, _)| say.line).collect()
+    }
+
+    /// The lines of the file that begin what asks something that was never settled.
+    #[must_use]
+    pub fn unsettled(&self, told: &Told) -> Vec<usize> {
+        told.open.iter().filter_map(|say| self.says.get(*say)).map(|say| say.line).collect()
     }
 
     /// Whether something may still be due before an event.
@@ -121,6 +155,7 @@ impl Narrator {
                 *seen = None;
             }
         }
+        told.open.extend(early.iter().filter(|say| self.asks_on(**say)));
         early
     }
 
@@ -156,7 +191,21 @@ impl Narrator {
                 due.push(Due { say: index, record });
             }
         }
+        self.settle(told, &due, subject, records);
         due
+    }
+
+    /// Notes which questions are settled by an event, at which something is due: what was asked before it, and what is asked before it
+    /// as is found out now. What is asked after it waits.
+    fn settle(&self, told: &mut Told, due: &[Due], subject: &dyn Subject, records: &[Record]) {
+        let asked = |is_early: bool| {
+            let due = due.iter().map(|due| due.say).filter(|say| self.asks_on(*say));
+            due.filter(move |say| self.is_early(*say) == is_early)
+        };
+        told.open.extend(asked(true));
+        let open = std::mem::take(&mut told.open);
+        (told.settled, told.open) = open.into_iter().partition(|say| self.settles(*say, subject, records));
+        told.open.extend(asked(false));
     }
 }
 
@@ -185,11 +234,13 @@ pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, tables: &[Arc<Table>
     }
     let when = found.pop().unwrap_or(Moment::Start);
     let ask = file.ask.as_ref().map(|question| ask(compiler, question, tables)).transpose()?;
+    let until = file.ask.as_ref().and_then(|question| question.value.until.as_ref());
+    let until = until.map(|query| compiler.matching(query)).transpose()?;
     let text = flow(&file.text);
     // Else what log and panes show there would seem to be what is spoken of.
     let is_early = matches!(when, Moment::Before(..));
     let text = if is_early { format!("{UPCOMING}{}", text.trim_start()) } else { text };
-    Ok(Say { when, text, ask, line: compiler.line(&at.span) })
+    Ok(Say { when, text, ask, until, line: compiler.line(&at.span) })
 }
 
 /// The table of this name among those of the machine.

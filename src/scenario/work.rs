@@ -128,6 +128,7 @@ impl Work {
                     let slots = machine.agent(id).map_or(0, |view| view.warps.len());
                     let warp = warp.as_ref().map(|warp| place.warp(warp, agent, slots)).transpose()?;
                     check_addresses(&entry.id, operations, memory)
+                        .and_then(|()| check_spins(&entry.id, operations, machine.keeps_values()))
                         .map_err(|error| entry.misfit(document, error))?;
                     let operations = operations.clone().into();
                     TaskKind::Program { agent: agent.path.clone(), warp, operations }
@@ -436,6 +437,16 @@ fn no_circles(tasks: &[Entry], document: &Document) -> Result<()> {
     };
     let message = format!("{} can never start: {}", task.id, circle(tasks, &missing, task));
     Err(document.complain(Some(&task.place), message).into())
+}
+
+/// What spins reads a value again and again, which there must be.
+fn check_spins(id: &str, operations: &[Operation], keeps_values: bool) -> Result<()> {
+    let spins = operations.iter().any(|operation| matches!(operation, Operation::SpinUntil(..)));
+    if keeps_values || !spins {
+        return Ok(());
+    }
+    let message = format!("{id} spins until it reads a value, and this machine keeps none");
+    Err(Diagnostic::new(message).expected("a machine with `values = true`, or no spin").into())
 }
 
 /// The circle that a task comes to from which one goes on to what each comes after, and which has not started.

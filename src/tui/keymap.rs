@@ -7,6 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::debug::command;
 use crate::debug::frame::wish::Pane;
 use crate::diagnostic::{Diagnostic, Result, Source};
 
@@ -180,7 +181,10 @@ fn binding(name: &Spanned<String>, line: &Line, pane: Option<Pane>, source: &Sou
         ));
     };
     let does = match line.does.get_ref().strip_prefix(':') {
-        Some(command) => Do::Command(command.to_owned()),
+        Some(command) => {
+            check_command(command, source, &line.does)?;
+            Do::Command(command.to_owned())
+        }
         None => Do::Action(Action::parse(line.does.get_ref()).ok_or_else(|| {
             let known = Action::ALL.iter().map(|action| action.name());
             file::unknown(source, "action", &Named::of(&line.does), known)
@@ -195,6 +199,28 @@ fn binding(name: &Spanned<String>, line: &Line, pane: Option<Pane>, source: &Sou
         hint: line.hint.clone(),
         group: line.group.clone(),
     })
+}
+
+/// What the screen alone knows how to set: `set theme light` is `theme light`.
+pub const OWN: [&str; 3] = ["layout", "pane", "theme"];
+
+/// What a key's command may have filled in, in braces.
+const PLACES: [&str; 9] =
+    ["count", "break", "watch", "block", "component", "txn", "event", "record", "letter"];
+
+/// Complains of a command that there is not, and of a place that nothing fills.
+fn check_command(command: &str, source: &Source, line: &Spanned<String>) -> Result<()> {
+    let first = command.split_whitespace().next().unwrap_or_default();
+    if !OWN.contains(&first) && !first.starts_with('{') {
+        command::known(command, source, line.span())?;
+    }
+    let mut places = command.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
+    match places.find(|place| !PLACES.contains(place)) {
+        Some(name) => {
+            Err(file::unknown(source, "place", &Named { name, span: line.span() }, PLACES.into_iter()))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Keys that are neither characters nor numbered.
@@ -314,5 +340,12 @@ mod tests {
         let error = Keymap::parse(&source("[keys-lgo]\n")).unwrap_err();
         assert_eq!(error.suggestion.as_deref(), Some("did you mean log?"));
         assert!(Keymap::parse(&source("[keys\n")).is_err());
+        let error = Keymap::parse(&source("[keys]\n\"Q\" = { do = \":stepp\" }\n")).unwrap_err();
+        assert_eq!(
+            (error.position(), error.suggestion.as_deref()),
+            (Some((2, 14)), Some("did you mean step?"))
+        );
+        let error = Keymap::parse(&source("[keys]\n\"s\" = { do = \":step {cuont}\" }\n")).unwrap_err();
+        assert_eq!(error.suggestion.as_deref(), Some("did you mean count?"));
     }
 }

@@ -128,6 +128,10 @@ struct Screen<'a> {
 impl Screen<'_> {
     /// Rows that a pane wants, borders included.
     fn want(&self, pane: Pane) -> u16 {
+        // A large screen has room for what was said before, too.
+        if pane == Lesson && self.has_lesson && self.room == Room::Large {
+            return u16::MAX;
+        }
         (self.natural)(pane).map_or(u16::MAX, |rows| rows.saturating_add(2))
     }
 

@@ -203,7 +203,12 @@ impl Plan {
         let Some(mut work) = self.works.get(point.work).cloned() else { return Ok(None) };
         work.options.seed = point.seed.or(work.options.seed);
         let (scenario, machine) = self.split(point, point.seed)?;
-        work.scenario = work.scenario.with(&scenario)?;
+        work.scenario = work.scenario.with(&scenario).map_err(|mut error| {
+            if self.works.len() > 1 {
+                error.message = format!("{}, in {}", error.message, work.name);
+            }
+            error
+        })?;
         // What is set of a trace needs one.
         work.scenario.trace()?;
         work.options.set = machine;

@@ -55,6 +55,9 @@ pub struct Facts<'a> {
     pub collecting: Option<u32>,
 }
 
+/// Transactions whose chains are told, at most: a few screens of them.
+const WAITING: usize = 64;
+
 /// Packets of a link that are shown, at most.
 const PACKETS: usize = 32;
 
@@ -166,9 +169,9 @@ fn transactions(frame: &mut Frame, machine: &dyn Inspect, facts: &Facts, wish: &
     // What is drawn of one transaction needs no list of all.
     if is_shown && frame.sequence.is_none() || waits {
         // A list of them tells no chains.
-        let chained = if waits { wish.limit } else { 1 };
-        frame.transactions = machine.transactions(wish.limit, chained);
-        frame.limit = Some(wish.limit);
+        let (most, chained) = if waits { (wish.limit.min(WAITING), WAITING) } else { (wish.limit, 1) };
+        frame.transactions = machine.transactions(most, chained);
+        frame.limit = Some(most);
     }
 }
 

@@ -15,6 +15,7 @@ impl Builder<'_> {
         for (config, _) in self.configs.iter().filter(|(config, _)| config.role != Role::Root) {
             self.check_masks(config)?;
             self.check_accesses(config)?;
+            self.check_steps(config)?;
             self.check_stack(config)?;
             self.check_shared(config)?;
         }
@@ -40,27 +41,27 @@ impl Builder<'_> {
 
     /// A cache that has accesses of its own needs a table that says what becomes of them.
     fn check_accesses(&self, config: &NodeConfig) -> Result<()> {
-        // What a cache may do; the others are of a memory that is one.
-        let can = |cell: Cell| !matches!(cell.step, Step::Relay | Step::Both);
-        let (is_leaf, path, table) =
-            (config.role == Role::Leaf, self.components.path(config.id), &config.table);
-        let misses = |action: &Action| !table.cell(State::I, *action, false).is_some_and(can);
+        let misses = |action: &Action| !config.table.cell(State::I, *action, false).is_some_and(is_of_cache);
         let accesses = [Action::Load, Action::Store, Action::NStore];
-        if let Some(action) = accesses.into_iter().find(misses).filter(|_| is_leaf) {
-            let (name, action) = (&table.name, action.name());
-            let message = format!(
-                "{path} keeps to {name}, which does not say what becomes of {action} in an L1 where it misses"
-            );
-            return Err(Box::new(
-                Diagnostic::new(message).expected("a protocol with rows of [cache] for an L1"),
-            ));
-        }
-        let cells = |row: &Row| if is_leaf { row.leaf } else { row.inner };
-        let tagged = table.rows.iter().find_map(|row| {
-            let cell = cells(row).into_iter().flatten().find(|cell| !can(*cell))?;
+        let Some(action) = accesses.into_iter().find(misses).filter(|_| config.role == Role::Leaf) else {
+            return Ok(());
+        };
+        let (path, name, action) = (self.components.path(config.id), &config.table.name, action.name());
+        let message = format!(
+            "{path} keeps to {name}, which does not say what becomes of {action} in an L1 where it misses"
+        );
+        Err(Box::new(Diagnostic::new(message).expected("a protocol with rows of [cache] for an L1")))
+    }
+
+    /// What only a memory that is a cache of another does must be in the table of such a memory.
+    fn check_steps(&self, config: &NodeConfig) -> Result<()> {
+        let cells = |row: &Row| if config.role == Role::Leaf { row.leaf } else { row.inner };
+        let tagged = config.table.rows.iter().find_map(|row| {
+            let cell = cells(row).into_iter().flatten().find(|cell| !is_of_cache(*cell))?;
             Some((row.state, cell.step.name()))
         });
         let Some((state, step)) = tagged.filter(|_| config.tags.is_none()) else { return Ok(()) };
+        let (path, table) = (self.components.path(config.id), &config.table);
         let message = format!("{path} keeps to {}, whose row {state} has `{step}`", table.name);
         let expected = "another step: only a GPU memory with tags (gpu.memory.tags) does that";
         Err(Box::new(Diagnostic::new(message).expected(expected)))
@@ -126,7 +127,7 @@ impl Builder<'_> {
             let expected = "lines no larger than the blocks below them";
             return Err(Box::new(Diagnostic::new(message).expected(expected)));
         }
-        let requests = || above.requests(!child.children.is_empty());
+        let requests = || self.requests_of(child);
         let mut rules = requests().flat_map(|kind| table.directory(kind));
         let unknown = rules.find(|rule| above.row(rule.grant).is_none()).map(|rule| {
             let grant = rule.grant;
@@ -167,6 +168,14 @@ impl Builder<'_> {
         Err(Box::new(Diagnostic::new(message).expected(expected)))
     }
 
+    /// What a cache may ask its parent for, on its own account or to perform what those above it pass up.
+    fn requests_of(&self, cache: &NodeConfig) -> impl Iterator<Item = MessageKind> {
+        let above = self.configs.iter().filter(|(config, _)| cache.children.contains(&config.id));
+        let passed = above.flat_map(|(config, _)| config.table.passes_up(!config.children.is_empty()));
+        let performed = passed.flat_map(|action| cache.table.requests_to_perform(action));
+        cache.table.requests(!cache.children.is_empty()).chain(performed)
+    }
+
     /// Where a GPU takes no part in coherence, whatever the CPU stores has to be coherent.
     fn check_beside(&self) -> Result<()> {
         let takes_no_part = |(config, _): &&(NodeConfig, Store)| config.table.uncached.is_some();
@@ -185,4 +194,9 @@ impl Builder<'_> {
             Diagnostic::new(message).expected("a protocol of the host without a non-coherent state"),
         ))
     }
+}
+
+/// Whether a cache may do what a cell says; the other steps are of a memory that is one.
+fn is_of_cache(cell: Cell) -> bool {
+    !matches!(cell.step, Step::Relay | Step::Both)
 }

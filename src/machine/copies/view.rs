@@ -110,7 +110,7 @@ impl Machine {
                 }),
             },
             // Those that are there and unused are told apart, and may still be used.
-            wasted: copies.counts.to_gpu.redundant,
+            wasted: copies.counts.to_gpu.redundant + copies.counts.to_host.redundant,
             thrashed: 0,
         }
     }

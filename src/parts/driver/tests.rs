@@ -96,6 +96,27 @@ fn a_set_larger_than_the_memory_is_prefetched_as_far_as_there_are_frames() {
 }
 
 #[test]
+fn nothing_is_evicted_for_pages_that_nobody_has_asked_for() {
+    let mut driver = driver(Prefetcher::Locality, 4, 16);
+    (driver.config.prefetch_when_full, driver.config.set) = (true, 3);
+    fault(&mut driver, 0, 0);
+    let arrive = |driver: &mut Driver, orders: &[Order], now| {
+        for order in orders {
+            let Order::Fetch(planned) = order else { panic!("nothing is evicted") };
+            driver.arrived(*planned, now);
+        }
+        driver.wake(now, true);
+    };
+    let first = driver.advance(100);
+    assert_eq!(fetched(&first), [(0, true), (1, false), (2, false)]);
+    arrive(&mut driver, &first, 150);
+    let second = driver.advance(driver.next().unwrap());
+    assert_eq!(fetched(&second), [(3, false)], "one frame is free");
+    arrive(&mut driver, &second, 300);
+    assert_eq!(driver.next(), None);
+}
+
+#[test]
 fn a_full_memory_evicts_before_it_fetches() {
     let mut driver = driver(Prefetcher::None, 2, 8);
     for page in 0..2 {

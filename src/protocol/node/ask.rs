@@ -84,7 +84,10 @@ impl Node {
             self.counters.uncached_loads += 1;
             self.counters.uncached_requests += 1;
         } else {
-            message.size += want.range.len;
+            // Where sectors are moved, those that lanes skip are not.
+            let sectors = if self.config.by_sector { want.sectors } else { Sectors::NONE };
+            let touched = if sectors.is_empty() { u32::MAX } else { sectors.count() * Sectors::SIZE };
+            message.size += want.range.len.min(touched);
         }
         self.send(message, out);
         pending.pass(place, want);

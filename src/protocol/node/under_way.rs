@@ -74,7 +74,9 @@ impl Node {
         if pending.waits_for_more() {
             self.drive(pending, out);
         }
-        if pending.asked.is_none() && pending.queue.is_empty() && pending.passed.is_empty() {
+        // Who waits for a way has none meanwhile: those that could leave it may wait for an MSHR.
+        let is_needed = !pending.queue.is_empty() && !pending.waits;
+        if pending.asked.is_none() && pending.passed.is_empty() && !is_needed {
             self.release_mshr(pending, None, out);
         }
         pending.is_idle()

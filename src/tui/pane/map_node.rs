@@ -35,7 +35,7 @@ impl Cell<'_> {
     }
 }
 
-/// Of one among many, one character: a node that waits is `>`, a directory its owner or first holder, an agent the state
+/// Of one among many, one character: a node that waits is `>`, a directory its owner or first holder (`-` if nobody), an agent the state
 /// of most of its warps that have something to do.
 pub fn letter(node: &MapNode) -> char {
     match &node.mark {
@@ -45,7 +45,7 @@ pub fn letter(node: &MapNode) -> char {
         Mark::State { now: Some(state), .. } => state.letter(),
         Mark::Holders { owner, sharers, .. } => {
             let holder = owner.as_ref().or(sharers.first());
-            holder.and_then(|name| name.trim_start_matches("gpu").chars().next()).unwrap_or('}')
+            holder.and_then(|name| name.trim_start_matches("gpu").chars().next()).unwrap_or('-')
         }
     }
 }

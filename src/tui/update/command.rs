@@ -10,6 +10,7 @@ use crate::model::component::ComponentKind;
 
 use crate::tui::action::Action;
 use crate::tui::app::{App, HISTORY, Overlay, Pending};
+use crate::tui::keymap::OWN;
 use crate::tui::layout;
 use crate::tui::prompt::Kind;
 use crate::tui::settings;
@@ -19,9 +20,6 @@ use crate::tui::words;
 /// What is told of what has no earlier cause.
 const UNCAUSED: &str =
     "This has no earlier cause: it comes from the program itself, or it was time for it, as for a sample";
-
-/// What the screen alone knows how to set: `set theme light` is `theme light`.
-const OWN: [&str; 3] = ["layout", "pane", "theme"];
 
 impl App {
     pub(super) fn act(&mut self, action: Action, count: Option<u32>) {

@@ -40,10 +40,10 @@ impl App {
     /// A key by the keymap.
     fn bound(&mut self, key: Key) {
         if let Some(command) = self.pending.letter.take() {
+            self.message = None;
             if let KeyCode::Char(letter) = key.code
                 && letter.is_alphanumeric()
             {
-                self.message = None;
                 self.command(&command.replace("{letter}", &letter.to_string()));
             }
             self.pending = Pending::default();

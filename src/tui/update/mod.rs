@@ -121,16 +121,16 @@ impl App {
     fn tell_answers(&mut self) {
         let old = self.answers.len().saturating_sub(ANSWERS);
         self.answers.drain(..old);
+        let lines = self.answers.iter().flat_map(|answer| &answer.lines);
+        let lines = lines.map(|line| with_keys(line, &self.keymap)).collect();
         if let [only] = self.answers.as_slice()
             && (only.tone == Tone::Bad || only.lines.len() == 1)
         {
-            let lines = only.lines.iter().map(|line| with_keys(line, &self.keymap)).collect();
             self.message = Some(Message { lines, tone: only.tone });
             return;
         }
         self.message = None;
-        self.overlay =
-            Some(Overlay::Output(self.answers.iter().flat_map(|answer| answer.lines.clone()).collect()));
+        self.overlay = Some(Overlay::Output(lines));
         self.overlay_up = 0;
     }
 

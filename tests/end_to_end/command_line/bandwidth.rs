@@ -66,3 +66,21 @@ fn a_gpu_reads_its_own_stacks_at_what_its_banks_and_ports_let_through() {
     let most = run["resources"][0]["name"].as_str().unwrap();
     assert_eq!(most, "GPU L2 ports", "{}", run["resources"]);
 }
+
+/// "Which 32B sub-blocks of the 128B cache line should be transferred" (Selective GPU Caches, section 3.2.3), with a header of 16 B.
+#[test]
+fn what_lanes_skip_of_a_line_is_not_moved() {
+    for (instruction, link, bytes) in [
+        ("load 0x1100 4 lanes 2 stride 96", "in", 16.0 + 2.0 * 32.0),
+        ("load 0x1100 4 lanes 2 stride 16", "in", 16.0 + 32.0),
+        ("load 0x1100 4 lanes 4 stride 32", "in", 16.0 + 128.0),
+        ("n-store 0x1100 07 00 00 00 lanes 2 stride 96", "out", 16.0 + 2.0 * 32.0),
+    ] {
+        let mut file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
+        let program = format!("[[program]]\nby = \"gpu0.cu0\"\ndo = [\"{instruction}\"]");
+        writeln!(file, "machine = \"tiny/selective-variable\"\n{program}").unwrap();
+        let run = document(&["run", file.path().to_str().unwrap(), "--format", "json"]);
+        let key = format!("link.gpu0.{link}.bytes");
+        assert_eq!(run["stats"][&key].as_f64(), Some(bytes), "{instruction}");
+    }
+}

@@ -533,6 +533,13 @@ do = ["load 0x1000 1"]
     // A cell of what only memories with tags do is refused wherever it stands.
     let relay = call(&["run", &run, "--protocol", "msi", "--mutate", "cache S n-store = relay"]);
     assert!(relay.code == Some(2) && relay.stderr.contains("whose row S has `relay`"), "{relay:?}");
+    // What an L1 passes up the L2 performs, and asks for it.
+    let asks = ["check", "tiny/vi-1gpu", "--set", "gpu.l2.protocol=nmoesi"];
+    let checked = call(&asks);
+    assert!(
+        checked.code == Some(2) && checked.stderr.contains("vi, which has no answer to a read-nc of nmoesi"),
+        "{checked:?}"
+    );
     // An L1 that keeps what nobody keeps account of has to be emptied.
     let vi = std::fs::read_to_string("configs/protocols/vi.toml").unwrap();
     let kept = write("kept.toml", &vi.replace(", acquire = \"silent > I\"", ""));

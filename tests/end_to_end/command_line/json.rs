@@ -181,13 +181,17 @@ fn a_test_tells_what_was_never_said() {
     let path = folder.path().join("lesson.toml").display().to_string();
     let text = "machine = \"tiny/umh-1gpu\"\nchecks = false\n[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x1000 }\n\
                 [[say]]\ntext = \"at the start\"\n[[say]]\non = \"complete\"\ntext = \"this comes\"\n\
-                [[say]]\non = \"complete\"\nnth = 2\ntext = \"this does not\"\n";
+                [[say]]\non = \"complete\"\nnth = 2\ntext = \"this does not\"\n\
+                [[say]]\ntext = \"and this\"\nask = { text = \"?\", answer = \"x\", until = \"complete\" }\n\
+                [[say]]\ntext = \"waits\"\nask = { text = \"?\", answer = \"x\", until = \"far-fault\" }\n";
     std::fs::write(&path, text).unwrap();
     let test = document(&["test", &path, "--format", "json"]);
     let tested = &test["scenarios"][0];
     assert!(tested["passed"] == true && tested["unsaid"] == serde_json::json!([11]), "{tested}");
+    assert_eq!(tested["unsettled"], serde_json::json!([18]));
     let told = "line 11: the moment of this [[say]] never came";
-    assert!(call(&["test", &path]).stdout.contains(&format!("\n       note: {told}\n")));
+    let open = "line 18: what the question of this [[say]] stays open for (until) never came";
+    assert!(call(&["test", &path]).stdout.contains(&format!("\n       note: {told}\n       note: {open}\n")));
     // Of one that fails, too.
     let failing = folder.path().join("failing.toml").display().to_string();
     std::fs::write(&failing, format!("{text}[[expect]]\nthat = \"cycle is 1\"\n")).unwrap();
@@ -202,7 +206,37 @@ fn a_test_tells_what_was_never_said() {
         "{refused:?}"
     );
     let suite = call(&["test", &path, "--format", "junit"]).stdout;
-    assert!(suite.contains(&format!("<system-out>{told}</system-out>")), "{suite}");
+    assert!(suite.contains(&format!("<system-out>{told}\n{open}</system-out>")), "{suite}");
+}
+
+#[test]
+fn nothing_is_said_of_values_that_a_machine_does_not_keep() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name).display().to_string();
+        std::fs::write(&path, format!("machine = \"tiny/umh-2gpu\"\n{text}")).unwrap();
+        path
+    };
+    let load =
+        "[[program]]\nid = \"p\"\nby = \"gpu0.cu0\"\ndo = [\"store 0x1000 07\", \"load x 0x1000 1\"]\n";
+    let result = write("result.toml", &format!("{load}[[expect]]\nthat = \"result of x is 0\"\n"));
+    let tested = call(&["test", &result, "--set", "values=false"]);
+    let why = "result of x is not kept, since the machine has `values = false`";
+    assert!(tested.code == Some(1) && tested.stdout.contains(why), "{tested:?}");
+    let never = write("never.toml", &format!("{load}[[expect]]\nnever = \"complete kind load value 7\"\n"));
+    assert_eq!(call(&["test", &never]).code, Some(1));
+    let vacuous = document(&["test", &never, "--set", "values=false", "--format", "json"]);
+    assert_eq!(vacuous["scenarios"][0]["vacuous"][0]["line"], 6, "{vacuous}");
+    let spins = "[[program]]\nid = \"p\"\nby = \"gpu0.cu0\"\ndo = [\"spin 0x1000 01\"]\n\
+                 [[program]]\nby = \"host.cpu0\"\ndo = [\"store 0x1000 01\"]\n";
+    let spins = write("spins.toml", spins);
+    assert_eq!(call(&["run", &spins]).code, Some(0));
+    let refused = call(&["check", &spins, "--set", "values=false"]);
+    assert!(
+        refused.code == Some(2)
+            && refused.stderr.contains("p spins until it reads a value, and this machine keeps none"),
+        "{refused:?}"
+    );
 }
 
 #[test]
@@ -212,7 +246,7 @@ fn a_test_tells_every_scenario_and_why_it_failed() {
     let scenarios = test["scenarios"].as_array().unwrap();
     assert_eq!(
         keys(&scenarios[0]).join(" "),
-        "blame cycles diagnosis digest ended events expectations failures left_out name passed path unsaid"
+        "blame cycles diagnosis digest ended events expectations failures left_out name passed path unsaid unsettled vacuous"
     );
     assert_eq!(scenarios[0]["path"], "umh/fig5-b1");
     assert_eq!(scenarios[1]["name"], "An expectation that does not hold");
