@@ -76,7 +76,7 @@ warp_cycles.STATE and paging.*
 probed (probes that came from the parent) lost (blocks that these or a flush took away) merged_bytes peer_transfers (ordered here, or handed over from here: each counts at both) promotions mshr_full (requests that found none free; of an L1 each try of a warp) mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
 that they were busy with a message) port_queued_mean_cycles (that a message waited for one); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd
-  messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere, of the sizes that messages have; over a link of the network, as that carries them, padded (network.granularity) and with the headers of their packets (network.payload) (TYPE has _ where its name has -: grant_ack). Pages and copies are no messages: only LINK.bytes has them
+  messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere, those too whose data are still read from memory, of the sizes that messages have; over a link of the network, as that carries them, padded (network.granularity) and with the headers of their packets (network.payload) (TYPE has _ where its name has -: grant_ack). Pages and copies are no messages: only LINK.bytes has them
   LINK.bytes, .messages (of what has been given to it, though it may still wait for the wire or be on its way at a cut or sample; so do energy and queued_cycles, and may be more than it can carry in an interval), .utilisation (of the time until now alone), .efficiency (the share of data in its bytes), .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
 a buffer at the other end)
   LINK.data_bytes, .coherence_bytes, .coherence_share; network.*   data without headers; messages that are neither \
@@ -85,14 +85,14 @@ goes through a switch, over two links
   MEMORY.dram.*, levels.LEVEL.dram.*   row_hits row_misses row_conflicts row_reopens (under always_reopen, as the memory of SMDs; of all these \
 each bank's piece of a request counts) row_hit_rate reads writes (requests) bytes (of what has been asked for, though it may still have to be moved at the end) queue_high_water (most pieces that waited \
 for an fr-fcfs controller, also beyond its queue; none in order) busy_cycles (of the data buses, summed over channels, and of a level over memories)
-  sync.*   fence_cycles barrier_cycles spin_cycles exclusive_accesses exclusive_cycles flush_cycles flush_bytes
+  sync.*   fence_cycles barrier_cycles spin_cycles exclusive_accesses exclusive_cycles flush_cycles flush_bytes (of a memory with tags, what any boundary wrote back, too)
   tasks.ID.cycles, .accesses (performed), .l1_share (of them, hits in their own L1), .mean_cycles (of an access)   programs, \
 kernels, copies and flushes, each by itself
   launches.count, .cycles   kernels launched, and what the launches themselves took, before their first blocks; .flush_cycles \
 .flush_bytes (what kernels before have stored non-coherently, written back before the next: at every level, in whole blocks)
   network.energy_joules, .power_watts   of the network as of network.*; network.samples, .lane_reversals, .lane_reversal_cycles (of one \
-lane, while it turned), LINK.lanes, .lanes_gained   where lanes can turn
-  paging.*   tlb.hit_rate (of all look-ups: hits, misses and merges) tlb.hits tlb.misses tlb.merges (accesses that joined a miss, which no miss counts) tlb.shoot_downs walks far_fault_mshrs.most far_faults faults.STAGE (requests of compute units that were merged, dropped, nacked and replayed); pages: demanded prefetched \
+lane, while the link quiesced and it turned), LINK.lanes, .lanes_gained   where lanes can turn
+  paging.*   tlb.hit_rate (of all look-ups: hits, misses and merges) tlb.hits tlb.misses tlb.merges (accesses that joined a miss, which no miss counts) tlb.shoot_downs walks far_fault_mshrs.most (of a GPU) far_faults faults.STAGE (requests of compute units that were merged, dropped, nacked and replayed); pages: demanded prefetched \
 copied copied_back prefetched_used prefetched_unused (so far) prefetched_wasted (gone unused) evicted taken_back (by cores or another GPU) written_back thrashed \
 (evicted and wanted again); bytes (of the pages that moved; of those that leave, as of written_back, once they are at the host)
   numa.*   gpuN.local_requests gpuN.remote_requests (misses and stores of its L1s, with those that joined a miss under way) gpuN.pages (at home there, of those that the work names) remote_share \

@@ -18,6 +18,8 @@ pub struct Failed {
     /// Its number in the scenario; `None` if the run as a whole did not end as expected.
     pub expectation: Option<usize>,
     pub message: String,
+    /// It was found after the last event, where a run that goes on has not been.
+    pub is_closing: bool,
 }
 
 /// What a lesson has come to.
@@ -37,6 +39,8 @@ pub struct Lesson {
     /// What the event that was looked at last has shown to be due before it.
     early: Vec<usize>,
     settled: Vec<Option<EventNumber>>,
+    /// Those that were decided after the last event.
+    closing: Vec<usize>,
     failed: Vec<Failed>,
     failures_seen: usize,
     /// What was asked, by event, ascending.
@@ -69,6 +73,7 @@ impl Lesson {
             remarked: Vec::new(),
             early: Vec::new(),
             settled: vec![None; checker.expectations().len()],
+            closing: Vec::new(),
             narrator,
             checker,
             at: from,
@@ -95,13 +100,11 @@ impl Lesson {
             .asked
             .retain(|asked| asked.event < event || asked.event == event && !asked.say.is_some_and(is_early));
         // What has not come here may never come there.
-        lesson
-            .asked
-            .retain(|asked| asked.settles.is_some_and(|settles| settles <= event.max(asked.event + 1)));
+        lesson.asked.retain(|asked| asked.settles.is_some_and(|settles| settles <= event));
         lesson.remarked.retain(|record| record.event <= event);
-        lesson.failed.retain(|failed| failed.event <= event);
-        for settled in &mut lesson.settled {
-            *settled = settled.filter(|at| *at <= event);
+        lesson.failed.retain(|failed| failed.event <= event && !failed.is_closing);
+        for (index, settled) in lesson.settled.iter_mut().enumerate() {
+            *settled = settled.filter(|at| *at <= event && !self.closing.contains(&index));
         }
         lesson
     }
@@ -193,25 +196,30 @@ impl Lesson {
             self.checker.finish(machine, &ended);
         }
         self.close_questions(event);
-        self.settle(event);
+        self.settle(machine, outcome != StepOutcome::Ran);
         self.at = event;
     }
 
-    /// Remembers what was decided at `event`.
-    fn settle(&mut self, event: EventNumber) {
+    /// Remembers what was decided by an event, or after the last one.
+    fn settle(&mut self, machine: &dyn Subject, is_closing: bool) {
+        let event = machine.event();
         for (index, settled) in self.settled.iter_mut().enumerate() {
             if settled.is_none() && self.checker.is_settled(index) {
                 *settled = Some(event);
+                self.closing.extend(is_closing.then_some(index));
             }
         }
+        // Checks of the protocol stop a run for themselves, and are counted by the machine.
+        let checks: Vec<String> =
+            machine.violations().iter().map(|one| format!("{}: {}", one.rule, one.text)).collect();
         let failures = self.checker.failures();
         for failure in failures.iter().skip(self.failures_seen) {
-            // Checks of the protocol stop a run for themselves.
-            if failure.line.is_some() || self.over {
+            if failure.line.is_some() || self.over && !checks.contains(&failure.message) {
                 self.failed.push(Failed {
                     event,
                     expectation: failure.line.and_then(|line| at_line(self.checker.expectations(), line)),
                     message: failure.message.clone(),
+                    is_closing,
                 });
             }
         }
@@ -426,6 +434,11 @@ mod tests {
         let question = session.lesson_view().unwrap().question.unwrap();
         assert!(later > asked && question.revealed.is_none());
         assert!(told(&mut session, "predict E").starts_with("you say: E"));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("answers.csv");
+        told(&mut session, &format!("save answers {}", file.display()));
+        let saved = std::fs::read_to_string(file).unwrap();
+        assert!(saved.ends_with("\"What will it get?\",\"\",\"E\",\n"), "{saved}");
         assert!(!told(&mut session, "step").contains("no: S"), "it is not decided yet");
         let seen = told(&mut session, "until message type grant to gpu1.cu0.l1");
         assert!(seen.contains("no: S"), "{seen}");

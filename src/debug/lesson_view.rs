@@ -50,10 +50,12 @@ fn hunt(hunt: &Hunt) -> HuntView {
     }
 }
 
-/// What was said and asked up to `event`, oldest first; the questions that are shown by themselves are left out.
+/// What was said and asked up to `event`, oldest first; the question that is shown by itself is left out.
 fn story(lesson: &Lesson, event: EventNumber) -> Vec<Say> {
     let asked = lesson.asked_until(event);
-    let question = |asked: &Asked| asked.is_settled(event).then(|| view(asked, event));
+    let shown = lesson.open_at(event).map(|(_, asked)| asked);
+    let question =
+        |asked: &Asked| (!shown.is_some_and(|shown| std::ptr::eq(shown, asked))).then(|| view(asked, event));
     let told = lesson.said_until(event).map(|(at, say)| {
         let belongs = asked.iter().find(|asked| asked.say == Some(say) && asked.event == at);
         Say { event: at, text: lesson.text(say).to_owned(), question: belongs.and_then(question) }

@@ -337,5 +337,18 @@ mod tests {
         told(&mut session, "break violation");
         assert!(told(&mut session, "continue").contains("breakpoint 1, violation"));
         assert!(!told(&mut session, "continue").contains("breakpoint 1"), "it is over");
+        // The end is the same however one comes there, and a run that goes on from it has not come to its own.
+        let violations = |session: &mut Session| told(session, "info statistics violations");
+        let (end, found) = (session.event(), violations(&mut session));
+        assert!(found.ends_with("= 1"), "{found}");
+        for way in ["start", "reverse-step"] {
+            told(&mut session, way);
+            told(&mut session, &format!("goto event {end}"));
+            assert_eq!(violations(&mut session), found, "{way}");
+        }
+        let named = told(&mut session, "log");
+        assert!(named.lines().filter(|line| line.contains("violation")).count() <= 1, "{named}");
+        told(&mut session, "fork access gpu0.cu0 load 0x400 1");
+        assert!(violations(&mut session).ends_with("= 0"), "{}", violations(&mut session));
     }
 }

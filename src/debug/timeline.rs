@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::lesson::Lesson;
 use super::profile::Profile;
 use super::subject::Subject;
-use crate::machine::{Machine, Planned, StepOutcome};
+use crate::machine::{Planned, StepOutcome};
 use crate::model::record::{Record, Records};
 use crate::model::time::EventNumber;
 
@@ -166,17 +166,8 @@ impl Timeline {
         let outcome = self.step_under_eyes(records);
         let event = self.current.event();
         if outcome == StepOutcome::Ran {
-            self.furthest = self.furthest.max(event);
-            if event == self.profile.due() {
-                self.profile.sample(&*self.current);
-            }
-            if event >= self.due {
-                if self.is_sparse(event, self.interval) {
-                    self.take();
-                }
-                let last = self.checkpoints.range(..=event).next_back().map_or(0, |(at, _)| *at);
-                self.due = last + self.interval;
-            }
+            self.follow(event);
+            self.close(records);
         } else {
             self.end = Some((event, outcome));
             self.profile.find(&*self.current);
@@ -184,10 +175,49 @@ impl Timeline {
         outcome
     }
 
+    /// Notes that the cursor has come to an event, and takes a checkpoint there if one is due.
+    fn follow(&mut self, event: EventNumber) {
+        self.furthest = self.furthest.max(event);
+        if event == self.profile.due() {
+            self.profile.sample(&*self.current);
+        }
+        if event >= self.due {
+            if self.is_sparse(event, self.interval) {
+                self.take();
+            }
+            let last = self.checkpoints.range(..=event).next_back().map_or(0, |(at, _)| *at);
+            self.due = last + self.interval;
+        }
+    }
+
+    /// At the last event, once it is known, does what comes after it and is no event: the checks that are made when all has come to
+    /// rest. So the end is the same however one comes there.
+    fn close(&mut self, records: &mut Records) {
+        if self.at_end().is_none() {
+            return;
+        }
+        // Their names follow on those of the last event.
+        let mut closing = Records { on: records.on, list: records.list.clone() };
+        self.current.step(&mut closing);
+        records.list.append(&mut closing.list);
+    }
+
+    /// The machine at the cursor before what comes after the last event has been done.
+    fn unclosed(&self) -> Box<dyn Subject> {
+        let event = self.event();
+        if self.at_end().is_none() {
+            return self.current.fork();
+        }
+        let (mut machine, mut silent) = (self.fork_before(event), Records::silent());
+        while machine.event() < event && machine.step(&mut silent) == StepOutcome::Ran {}
+        machine
+    }
+
     /// Finds out that the run ends at the cursor, if it does and that is not known yet.
     pub fn find_end(&mut self) {
         let is_open = self.end.is_none() && self.event() == self.furthest;
-        if is_open && self.current.machine().is_some_and(Machine::is_over) {
+        if is_open && self.current.machine().is_some_and(|machine| machine.is_over() || machine.is_limited())
+        {
             self.step(&mut Records::silent());
         }
     }
@@ -315,6 +345,7 @@ impl Timeline {
         if self.event() > target || from > self.event() {
             self.current = self.fork_before(target);
             self.due = 0;
+            self.close(&mut Records::silent());
         }
         let mut silent = Records::silent();
         for _ in 0..fuel {
@@ -348,7 +379,7 @@ impl Timeline {
     #[must_use]
     pub fn branch(&self, plan: &Arc<[Planned]>) -> Self {
         let event = self.event();
-        let mut branch = self.copy(&*self.current, event);
+        let mut branch = self.copy(&*self.unclosed(), event);
         branch.current.plan(plan.clone());
         for checkpoint in branch.checkpoints.values_mut() {
             checkpoint.machine.plan(plan.clone());
@@ -395,8 +426,14 @@ impl Timeline {
         if !is_end || self.event() == event && !is_failed(self.machine()) {
             return Vec::new();
         }
-        let (mut machine, mut records) = (self.fork_before(event), Records::silent());
-        while machine.event() < event && machine.step(&mut records) == StepOutcome::Ran {}
+        // Their names follow on those of the last event.
+        let (mut machine, mut records) = (self.fork_before(event.saturating_sub(1)), Records::silent());
+        while machine.event() < event {
+            records.on = machine.event() + 1 == event;
+            if machine.step(&mut records) != StepOutcome::Ran {
+                break;
+            }
+        }
         records.on = true;
         machine.step(&mut records);
         records.list

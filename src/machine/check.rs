@@ -253,7 +253,13 @@ impl Machine {
             others => format!(" and {others} more"),
         };
         let cycle = self.time_base().cycle(since);
-        let text = format!("warp {slot}{more} spins since cycle {cycle} on what nobody is left to store");
+        let why = match self.has_what_spins(at, slot) {
+            Some(node) => {
+                format!("on what {} has, and its L1 is not told of", self.fixed.components.path(node))
+            }
+            None => "on what nobody is left to store".to_owned(),
+        };
+        let text = format!("warp {slot}{more} spins since cycle {cycle} {why}");
         self.violate(at, About::default(), SPINNING, &text, out);
     }
 

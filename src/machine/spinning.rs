@@ -1,13 +1,31 @@
 //! Warps that spin on what nobody is left to store.
 
 use super::Machine;
+use super::tasks::operation;
 use crate::model::component::ComponentId;
+use crate::model::inspect::Inspect;
+use crate::model::operation::Operation;
 use crate::model::time::{EventNumber, Tick};
 
 impl Machine {
     /// Goes on beyond the last cycle of the run, to see what would become of it.
     pub fn lift_limit(&mut self) {
         self.last_tick = Tick::MAX;
+    }
+
+    /// Who else has what a warp spins on: it was stored, and a cache that nobody tells of it reads an old copy for ever.
+    #[must_use]
+    pub fn has_what_spins(&self, unit: ComponentId, slot: u32) -> Option<ComponentId> {
+        let agent = self.agent_at(unit)?;
+        let warp = agent.warps.get(slot as usize)?;
+        let operation = operation(&self.tasks.workload, warp.work?, warp.current?)?;
+        let Operation::SpinUntil(access, until) = operation.as_ref() else { return None };
+        let (at, own) = (access.lanes.single()?, self.nodes.get(agent.l1)?.id());
+        let others = self.nodes.iter().map(crate::protocol::node::Node::id).filter(|id| *id != own);
+        let has = |id: &ComponentId| {
+            self.value(*id, at, until.len() as u32).is_some_and(|value| value == until[..])
+        };
+        others.into_iter().find(has)
     }
 
     /// The warps that spin, by slot and since when, if they are all that is left of the work: no other warp has any, no

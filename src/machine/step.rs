@@ -28,6 +28,7 @@ pub(super) enum Handled {
 impl Machine {
     /// Executes one event; its records replace those in `records` if it listens.
     pub fn step(&mut self, records: &mut Records) -> StepOutcome {
+        let told = records.list.len() as u32;
         records.list.clear();
         if self.plan.due > self.event {
             let mut out = self.outbox(records);
@@ -37,7 +38,7 @@ impl Machine {
                 return StepOutcome::Ran;
             }
         }
-        self.step_aside(records)
+        self.step_aside(told, records)
     }
 
     /// Executes events without records until `limit` events have been executed in all, or the end.
@@ -49,7 +50,7 @@ impl Machine {
             self.take_events(Tick::MAX, limit.min(self.plan.due), &mut out);
             self.close(out);
             if self.event < limit {
-                let outcome = self.step_aside(&mut silent);
+                let outcome = self.step_aside(0, &mut silent);
                 if outcome != StepOutcome::Ran {
                     return outcome;
                 }
@@ -114,8 +115,8 @@ impl Machine {
         }
     }
 
-    /// What comes before the next event of the queue, or instead of it.
-    fn step_aside(&mut self, records: &mut Records) -> StepOutcome {
+    /// What comes before the next event of the queue, or instead of it, after an event that made so many records.
+    fn step_aside(&mut self, told: u32, records: &mut Records) -> StepOutcome {
         if self.plan.due <= self.event {
             return self.intervene(records);
         }
@@ -125,7 +126,7 @@ impl Machine {
                 Some(outcome) => outcome,
                 None => self.step(records),
             },
-            None => self.at_the_end(records),
+            None => self.at_the_end(told, records),
         }
     }
 
@@ -133,6 +134,19 @@ impl Machine {
     pub(super) fn is_at_rest(&self) -> bool {
         let is_over = || self.ahead(true).is_some_and(|(ahead, goes_on)| !goes_on && ahead.queue.is_empty());
         self.queue.is_empty() || self.queue.len() <= LEFT && is_over()
+    }
+
+    /// Whether no event follows before the last cycle of the run. Where much goes on that is not looked at, and it seems that one does.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        if self.queue.is_empty() || self.queue.len() > LEFT || self.next_planned().is_some() {
+            return false;
+        }
+        let (mut ahead, mut silent) = (self.clone(), Records::silent());
+        let mut out = ahead.outbox(&mut silent);
+        let goes_on = ahead.take_events(Tick::MAX, ahead.event + 1, &mut out);
+        ahead.close(out);
+        !goes_on && ahead.queue.next_tick().is_some_and(|tick| tick > ahead.last_tick)
     }
 
     /// Whether no event follows, and nothing is planned.
@@ -181,14 +195,16 @@ impl Machine {
         (self.buffers, self.homes, self.permissions) = (Some(lists), homes, permissions);
     }
 
-    /// Nothing is left to happen: either all is done, or nothing can ever move again.
-    fn at_the_end(&mut self, records: &mut Records) -> StepOutcome {
+    /// Nothing is left to happen: either all is done, or nothing can ever move again. What is found now is told behind the records of the
+    /// last event.
+    fn at_the_end(&mut self, told: u32, records: &mut Records) -> StepOutcome {
         if !self.is_quiet() {
             return StepOutcome::Stuck;
         }
         if !self.finished_checked {
             self.finished_checked = true;
             let mut out = self.outbox(records);
+            out.ordinal = told;
             self.check_end(&mut out);
             self.close(out);
         }

@@ -173,6 +173,8 @@ pub struct Outbox<'a> {
     pub released: bool,
     /// What has caused that of which is told, where it does not say so itself.
     pub cause: Option<EventNumber>,
+    /// The ordinal of its first record: others of this event have been taken away before.
+    pub ordinal: u32,
     pub records: &'a mut Records,
 }
 
@@ -196,6 +198,7 @@ impl<'a> Outbox<'a> {
             flushed: false,
             released: false,
             cause: None,
+            ordinal: 0,
             records,
         }
     }
@@ -228,7 +231,7 @@ impl<'a> Outbox<'a> {
 
     #[inline(never)]
     fn put_record(&mut self, at: ComponentId, about: About, what: What) {
-        let id = RecordId { event: self.event, ordinal: self.records.list.len() as u32 };
+        let id = RecordId { event: self.event, ordinal: self.ordinal + self.records.list.len() as u32 };
         self.records.list.push(Record {
             id,
             tick: self.tick,

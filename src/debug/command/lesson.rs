@@ -64,7 +64,12 @@ fn predict(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         // Nothing is left that would show it.
         return Ok(Effect::line(told(asked)));
     }
-    Ok(Effect::line(said))
+    // What is said next is about another one, if that is open still.
+    let lesson = session.timeline.lesson();
+    let open = lesson.and_then(|lesson| lesson.open_at(session.event())).map(|(_, asked)| asked);
+    let other = open.filter(|asked| asked.predicted.is_none());
+    let other = other.map_or_else(String::new, |asked| format!("; still open: {}", asked.ask.text));
+    Ok(Effect::line(said + &other))
 }
 
 fn reveal(session: &mut Session, arguments: &Arguments) -> Result<Effect> {

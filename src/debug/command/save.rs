@@ -104,9 +104,11 @@ fn answers(session: &Session) -> Result<(Vec<String>, String)> {
 fn row(asked: &Asked, event: EventNumber) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let ask = &asked.ask;
-    let open = asked.predicted.is_none() && !asked.is_settled(event);
-    let answer = if open { "" } else { &ask.answer };
-    let right = asked.right().map_or("", |right| if right { "yes" } else { "no" });
+    // Of what is still open neither the answer nor whether it is right.
+    let is_settled = asked.is_settled(event) || asked.seen;
+    let answer = if is_settled { &*ask.answer } else { "" };
+    let right = asked.right().filter(|_| is_settled);
+    let right = right.map_or("", |right| if right { "yes" } else { "no" });
     let predicted = asked.predicted.as_deref().unwrap_or_default();
     format!("{},{},{},{},{right}", asked.event, quoted(&ask.text), quoted(answer), quoted(predicted))
 }

@@ -91,6 +91,8 @@ pub struct Diagnosis {
     pub transactions: Vec<TxnNumber>,
     /// Warps that can never go on.
     pub warps: u64,
+    /// What the first of them spins on has been stored elsewhere.
+    pub is_stored: bool,
     /// One an edge: the circle, or the chain from a warp to what will not come.
     pub sentences: Vec<Sentence>,
     /// The sentences close a circle.
@@ -123,14 +125,14 @@ impl Diagnosis {
             Verdict::Starvation => "others are served, and it waits".to_owned(),
             Verdict::Slow => "it is under way, and ends before any that was issued later".to_owned(),
             Verdict::Livelock if self.spins() => {
-                format!(
-                    "{} on what nobody is left to store",
-                    if self.warps == 1 {
-                        "1 warp spins".to_owned()
-                    } else {
-                        format!("{} warps spin", self.warps)
-                    }
-                )
+                let warps =
+                    if self.warps == 1 { "1 warp spins" } else { &format!("{} warps spin", self.warps) };
+                let why = if self.is_stored {
+                    "has been stored, and does not come there"
+                } else {
+                    "nobody is left to store"
+                };
+                format!("{warps} on what {why}")
             }
             Verdict::Livelock => "events go on, and no access ends".to_owned(),
             _ if self.complete && self.transactions.is_empty() && self.warps == 0 => {
@@ -227,6 +229,7 @@ pub fn diagnose(machine: &Machine) -> Option<Diagnosis> {
         sentences: Vec::new(),
         is_circle: false,
         others: 0,
+        is_stored: false,
         notes: machine.folded_note().into_iter().collect(),
         doom: None,
         edges: Vec::new(),

@@ -192,6 +192,20 @@ fn what_was_lost_is_named() {
     assert!(lines.contains("1 warp can never go on"), "{lines}");
 }
 
+/// An L1 that is told of nothing before a fence reads its old copy for ever.
+#[test]
+fn a_warp_that_spins_on_an_old_copy_is_told_who_has_the_new_value() {
+    let text = "machine = \"tiny/numa-2socket\"\n\
+                [[program]]\nby = \"gpu0.cu0\"\ndo = [\"spin 0x2000 01\"]\n\
+                [[program]]\nby = \"gpu1.cu0\"\ndo = [\"compute 3000\", \"store 0x2000 01\"]\n";
+    let scenario = Scenario::parse(Source::new("test", text), None).unwrap();
+    let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
+    machine.run_until(20_000);
+    let lines = diagnose(&machine).map(|diagnosis| diagnosis.lines().join("\n")).unwrap_or_default();
+    assert!(lines.contains("1 warp spins on what has been stored, and does not come there"), "{lines}");
+    assert!(lines.contains("has it, and the L1 of this warp is not told"), "{lines}");
+}
+
 #[test]
 fn a_request_that_is_made_again_and_again_is_a_livelock() {
     let text = "machine = \"tiny/umh-1gpu\"\nmutate = \"cache M store = write > M\"\ntransaction-limit = 5000\n\

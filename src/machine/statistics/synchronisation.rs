@@ -5,6 +5,7 @@ use crate::machine::Machine;
 use crate::machine::latency::Class;
 use crate::model::time::Tick;
 use crate::model::warp::WarpState;
+use crate::protocol::node::Node;
 use crate::workload::TaskKind;
 
 impl Machine {
@@ -21,7 +22,9 @@ impl Machine {
         sheet.count("sync.exclusive_accesses".to_owned(), exclusive.count);
         sheet.put("sync.exclusive_cycles".to_owned(), self.cycles(exclusive.ticks));
         sheet.put("sync.flush_cycles".to_owned(), self.cycles(self.flush_time()));
-        let flushed = self.nodes.iter().map(|node| node.counters.flushed_bytes).sum();
+        // Rows of a memory with tags go home at every boundary where the host is to see them.
+        let home = |node: &Node| if node.is_tagged() { node.counters.released_bytes } else { 0 };
+        let flushed = self.nodes.iter().map(|node| node.counters.flushed_bytes + home(node)).sum();
         sheet.count("sync.flush_bytes".to_owned(), flushed);
     }
 

@@ -81,7 +81,11 @@ const MESSAGE_FIELDS: &[FieldInfo] = &[
     field("to", FieldType::Component, "receiver"),
     field("network", FieldType::Network, "virtual network"),
     field("size", FieldType::Number, "bytes, with one header; a link may cut it into packets"),
-    field("data", FieldType::Flag, "1 if it carries data, else 0"),
+    field(
+        "data",
+        FieldType::Flag,
+        "1 if it carries bytes of a block, else 0 (what a forward stores is none)",
+    ),
 ];
 
 /// Every kind of record. Fields that all kinds share: `at`, `block`, `page`, `txn`, `cycle`, `event`.

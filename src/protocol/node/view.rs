@@ -360,7 +360,9 @@ impl Node {
     #[must_use]
     pub fn mshrs_offered(&self, now: Tick) -> Tick {
         let (since, before) = self.mshrs_before;
-        before + now.saturating_sub(since).saturating_mul(u64::from(self.config.mshrs))
+        // The scoreboard of a memory with tags stands for them.
+        let own = self.config.tags.map_or(self.config.mshrs, |tags| tags.scoreboard);
+        before + now.saturating_sub(since).saturating_mul(u64::from(own))
     }
 
     /// It is configured as `other` from now on.

@@ -57,7 +57,7 @@ pub fn links(machine: &dyn Inspect, values: &Values) -> Table {
     }
     if values.is_some("network.samples") {
         table.note(format!(
-            "lanes turned: {} in {} samples, for {} cycles of a lane",
+            "lanes turned: {} in {} samples, for {} cycles of a lane, quiescing among them",
             values.count("network.lane_reversals"),
             values.count("network.samples"),
             values.count("network.lane_reversal_cycles")

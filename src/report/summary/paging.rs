@@ -43,7 +43,7 @@ pub fn table(values: &Values) -> Table {
             "paging.taken_back" => "by cores or another GPU".to_owned(),
             "paging.written_back" => "of those that left, with what a GPU had stored".to_owned(),
             "paging.far_faults" | "read_only.faults.gpus" => {
-                format!("at most {} tracked at a time", values.count("paging.far_fault_mshrs.most"))
+                format!("at most {} tracked at a time by a GPU", values.count("paging.far_fault_mshrs.most"))
             }
             "read_only.faults.cores" => String::new(),
             "paging.faults.merged" => "by other compute units".to_owned(),

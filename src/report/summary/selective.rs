@@ -18,7 +18,10 @@ pub fn table(values: &Values) -> Table {
     }
     if values.is_some("remote_directory.peak") {
         let capacity = values.count("remote_directory.capacity");
-        let most = format!("at most {} of {capacity}", values.count("remote_directory.peak"));
+        let most = format!(
+            "the most of each slice together {} of {capacity}",
+            values.count("remote_directory.peak")
+        );
         table.row("lines the CPU may have", [values.count("remote_directory.lines"), most]);
         let nacks = format!(
             "{} NACKs, {} false positives",

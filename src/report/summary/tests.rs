@@ -237,7 +237,7 @@ fn tables_tell_what_there_is_and_fit_a_terminal() {
 #[test]
 fn protection_faults_stand_where_far_faults_do() {
     let gpu = tables("selective/read-only-write");
-    assert!(gpu.contains("  protection faults, GPU      1  at most 1 tracked at a time\n"), "{gpu}");
+    assert!(gpu.contains("  protection faults, GPU      1  at most 1 tracked at a time by a GPU\n"), "{gpu}");
     assert!(gpu.contains("  pages made writable         1\n"), "{gpu}");
     let core = tables("selective/read-only-core");
     assert!(core.contains("  protection faults, CPU      1\n"), "{core}");

@@ -7,6 +7,9 @@
 //! - `Kernel2`: loads `updating[v]`; if it is set: stores `mask[v]`, `visited[v]`, `over`, `updating[v]`;
 //! - the host loads `over`: a level without new vertices is the last.
 //!
+//! As the source says it: a compiler may load the bounds only once, or, as in the trace of a real GPU (`accelsim-bfs-graph4096`), anew only after
+//! a store; those further loads hit the L1.
+//!
 //! The graph is generated from the seed, and really searched: which vertices a launch works on is what the search finds.
 //! Rodinia's inputs are random graphs with 6 edges a vertex.
 

@@ -244,12 +244,20 @@ impl Scale {
         (0..self.0).fold((width, height), |both, _| halved(both))
     }
 
-    /// The edges of a box: the largest is halved each time, the last of equals.
+    /// The edges of a box: the largest is halved each time, the last of equals, up or down as what is left of all comes nearest.
     pub fn volume(self, mut edges: [u64; 3]) -> [u64; 3] {
-        for _ in 0..self.0 {
-            if let Some(largest) = edges.iter_mut().max() {
-                *largest /= 2;
-            }
+        let volume = |edges: &[u64; 3]| edges.iter().map(|edge| u128::from(*edge)).product::<u128>();
+        let whole = volume(&edges);
+        for times in 1..=self.0 {
+            let Some(largest) = (0..3).max_by_key(|edge| edges[*edge]) else { break };
+            let halved = |up: bool| {
+                let mut halved = edges;
+                halved[largest] = if up { edges[largest].div_ceil(2) } else { edges[largest] / 2 };
+                halved
+            };
+            let left = whole.checked_shr(times).unwrap_or(0);
+            let near = |edges: &[u64; 3]| volume(edges).abs_diff(left);
+            edges = [halved(false), halved(true)].into_iter().min_by_key(near).unwrap_or(edges);
         }
         edges
     }

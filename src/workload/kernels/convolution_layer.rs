@@ -6,6 +6,8 @@
 //! - `gemm`, `output = weights x columns`, a workgroup of 16 x 16 threads for each 64 x 64 elements: for each 16 of the inner elements each thread
 //!   loads four `weights` and four `columns` into local memory; at the end it stores 4 x 4 elements.
 //!
+//! `scale` shrinks how many images there are, not the weights.
+//!
 //! With windows that are gathered there is no `im2col`: the product reads them from `input` (cuDNN's implicit GEMM).
 
 use std::sync::Arc;

@@ -3,7 +3,8 @@
 //! Map (Rodinia, `kmeans_cuda_kernel.cu` and `kmeans_cuda.cu`), a thread for each point p of n, with f features:
 //! - `invert_mapping`, once: for each feature i loads `points[f p + i]`, stores `features[p + n i]`;
 //! - `kmeansPoint`, in each iteration, in a square grid of workgroups: for each cluster, for each feature i, loads `features[p + n i]`;
-//!   stores `membership[p]`; then the host loads `membership`, point by point, for the new centres.
+//!   stores `membership[p]`; then the host loads `membership`, point by point, for the new centres. What it reads of the features for them is
+//!   left out: they are in an array of its own.
 //!
 //! The centres stand in constant memory, whose traffic is not modelled. How many iterations a run needs depends on the data: here
 //! it is a parameter.

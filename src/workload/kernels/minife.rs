@@ -4,6 +4,7 @@
 //! each iteration the dot product (r, r), p from r and p, `matvec`, the dot product (Ap, p), x from x and p, r from r and Ap. In `matvec` thread
 //! `row` goes through the 27 columns of the matrix: loads `columns[row + j pitch]`; if there is an entry `coefficients[row + j pitch]` and
 //! p of that column; and stores `ap[row]`. The rows are a multiple of 16 apart. Each dot product ends with a load of the host.
+//! Each thread has one row: the source has no more than 4,096 workgroups, whose threads go on to further ones (from an edge of 102 on).
 //!
 //! The entries are those of a node and its neighbours in a mesh of n x n x n bricks, which is what the source's generator makes.
 

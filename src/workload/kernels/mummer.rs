@@ -8,6 +8,8 @@
 //! - for each further place in the read where a match may begin: stores the match found, loads the `nodes` entry that has the suffix link, and goes
 //!   down one letter more, as above.
 //!
+//! With n of a power of two between those of four the tree has more nodes than that of so many letters, and shrinks by four or not at all.
+//!
 //! Genome and reads are drawn from the seed, without errors. Entries of the tree have 16 bytes, as `MUMmerGPU`'s textures.
 
 use std::sync::Arc;

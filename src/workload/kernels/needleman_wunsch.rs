@@ -2,9 +2,8 @@
 //!
 //! Map (Rodinia, `needle_kernel.cu` and `needle.cu`), with tiles of e x e cells, a workgroup of e threads for each, in a matrix of
 //! (n + 1) x (n + 1) words: the launches go through the diagonals of tiles, up to the longest (`needle_cuda_shared_1`) and down again
-//! (`needle_cuda_shared_2`). Thread t of the tile whose corner is `o` loads column t of the tile of `reference`, then from `matrix`
-//! the corner `o` (t = 0), the word to the west of row t and the word to the north of column t, and, when the tile is
-//! filled in local memory, diagonal by diagonal, stores column t of the tile. What is west and north was written by the launches before.
+//! (`needle_cuda_shared_2`). Thread t of the tile whose corner is `o` loads from `matrix` the corner `o` (t = 0), then column t of the tile of
+//! `reference`, then from `matrix` the word to the west of row t and the word to the north of column t, and, when the tile is filled in local memory, diagonal by diagonal, stores column t of the tile. What is west and north was written by the launches before.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use super::Definition;
 use super::array::Layout;
 use super::common::{self, Scale, Settings};
 use super::launch::{At, Launch, Script, Step};
-use super::lookups::{FUEL, MATERIALS, material, nuclide, nuclides};
+use super::lookups::{FUEL, MATERIALS, Materials, material, nuclides};
 use super::parameter::Values;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
@@ -70,6 +70,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         layout.array("verification", lookups, 8)?,
     ];
     let seed = settings.seed;
+    let materials = Materials::new(seed, isotopes);
     let material_of = move |lookup| material(common::scramble(!seed, lookup));
     let trips = move |group: u64, local: u64| {
         let lookup = group * workgroup + local;
@@ -89,7 +90,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         map: Arc::new(move |at: At| {
             let lookup = at.below(workgroup, lookups)?;
             let material = material_of(lookup);
-            let nuclide = || nuclide(seed, material, at.round) % isotopes;
+            let nuclide = || materials.nuclide(material, at.round);
             let window = common::scramble(seed, lookup) % windows;
             Some(match at.array {
                 0 => (nuclide() * poles + window * in_window) * POLE + at.nth,
@@ -128,7 +129,7 @@ mod tests {
         for i in 0..20 {
             let (mat, window) = (material(common::scramble(!5, i)), common::scramble(5, i) % 4);
             for j in 0..num_nucs[mat as usize] {
-                let nuc = nuclide(5, mat, j) % 70;
+                let nuc = Materials::new(5, 70).nuclide(mat, j);
                 expected.load(mats, mat * 321 + j, 4);
                 expected.load(concs, mat * 321 + j, 8);
                 expected.load(n_windows, nuc, 4);

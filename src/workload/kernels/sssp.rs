@@ -2,7 +2,7 @@
 //!
 //! Map (after Lonestar's `sssp`, data driven, and Rodinia's `bfs`, topology driven, for each round of the search):
 //! - data driven, a thread for each item i of a list: loads `list[i]`, a vertex v;
-//! - topology driven, a thread for each vertex v: loads `list[v]`, a byte that tells whether v is to be worked on;
+//! - topology driven, a thread for each vertex v: loads `list[v]`, a byte that tells whether v is to be worked on, and if so stores 0 there;
 //! - then the bounds of its edges and its distance; for each edge: loads `edges`, `lengths` and `distances` of its end; where the way
 //!   is shorter: an atomic minimum of `distances`, and the end is put into the next list, behind an atomic count of the items (data
 //!   driven) or at its vertex, with a flag for the host (topology driven);
@@ -149,11 +149,13 @@ impl Search {
         let (there, compute) = (vertex.clone(), Step::Compute(self.settings.compute));
         let count =
             |array| if self.by_data { Step::Atomic(AtomicOp::Add, array, 0) } else { Step::Store(array, 0) };
+        let cleared = (!self.by_data).then_some(Step::Store(4, 0));
+        let bounds = [Step::Load(0, 0), Step::Load(0, 1), Step::Load(3, 0)];
         Script::default()
             .then(1, [Step::Load(4, 0)])
             .then_each(
                 move |group, local| u64::from(there(group * workgroup + local).is_some()),
-                [Step::Load(0, 0), Step::Load(0, 1), Step::Load(3, 0)],
+                cleared.into_iter().chain(bounds),
             )
             .then_each(
                 move |group, local| {
@@ -217,6 +219,9 @@ mod tests {
             (0..if by_data { work.len() as u64 } else { 16 })
                 .for_each(|thread| launch.load(list, thread, item));
             for v in &work {
+                if !by_data {
+                    launch.store(list, *v, 1);
+                }
                 launch.load(offsets, *v, 4);
                 launch.load(offsets, v + 1, 4);
                 launch.load(dist, *v, 4);

@@ -15,7 +15,7 @@ use super::Definition;
 use super::array::Layout;
 use super::common::{self, Scale, Settings};
 use super::launch::{At, Launch, Map, Script, Step};
-use super::lookups::{FUEL, MATERIALS, material, nuclide, nuclides};
+use super::lookups::{FUEL, MATERIALS, Materials, material, nuclides};
 use super::parameter::Values;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
@@ -132,11 +132,12 @@ impl Tables {
     }
 
     fn map(self, most: u64) -> Map {
+        let materials = Materials::new(self.seed, self.isotopes);
         Arc::new(move |at: At| {
             let lookup = at.below(self.workgroup, self.lookups)?;
             let index = common::scramble(self.seed, lookup) % (self.energies() - 1);
             let material = self.material(lookup);
-            let nuclide = || nuclide(self.seed, material, at.round) % self.isotopes;
+            let nuclide = || materials.nuclide(material, at.round);
             match at.array {
                 0 => self.probe(index, at.round),
                 1 => Some(index * self.isotopes + nuclide()),
@@ -190,7 +191,7 @@ mod tests {
             }
             assert_eq!(lower, idx);
             for j in 0..num_nucs[mat as usize] {
-                let nuc = nuclide(3, mat, j) % n_isotopes;
+                let nuc = Materials::new(3, n_isotopes).nuclide(mat, j);
                 let low = tables.point(idx, nuc);
                 assert!(low < n_gridpoints - 1 && low.abs_diff(idx / n_isotopes) <= 2);
                 expected.load(mats, mat * 34 + j, 4);
