@@ -309,7 +309,6 @@ impl Driver {
         }
         let signals = prefetch::Signals {
             room,
-            frames,
             demand,
             last: self.last,
             absent: &absent,

@@ -69,7 +69,6 @@ mod tests {
             let demand = [Page(block * 16 + 3)];
             absent.remove(demand[0]);
             let mut pages = choose(&Signals {
-                frames: 0,
                 room: 0,
                 demand: &demand,
                 last: None,
