@@ -96,9 +96,6 @@ impl Lesson {
         // What belongs before the next event is about another one.
         let is_early = |say: usize| self.narrator.is_early(say);
         lesson.said.retain(|(at, say)| *at < event || *at == event && !is_early(*say));
-        lesson
-            .asked
-            .retain(|asked| asked.event < event || asked.event == event && !asked.say.is_some_and(is_early));
         // What has not come here may never come there.
         lesson.asked.retain(|asked| asked.settles.is_some_and(|settles| settles <= event));
         lesson.remarked.retain(|record| record.event <= event);
@@ -210,11 +207,12 @@ impl Lesson {
             }
         }
         // Checks of the protocol stop a run for themselves, and are counted by the machine.
-        let checks: Vec<String> =
-            machine.violations().iter().map(|one| format!("{}: {}", one.rule, one.text)).collect();
+        let is_check = |message: &str| {
+            machine.violations().iter().any(|one| message == format!("{}: {}", one.rule, one.text))
+        };
         let failures = self.checker.failures();
         for failure in failures.iter().skip(self.failures_seen) {
-            if failure.line.is_some() || self.over && !checks.contains(&failure.message) {
+            if failure.line.is_some() || self.over && !is_check(&failure.message) {
                 self.failed.push(Failed {
                     event,
                     expectation: failure.line.and_then(|line| at_line(self.checker.expectations(), line)),

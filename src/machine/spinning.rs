@@ -6,6 +6,7 @@ use crate::model::component::ComponentId;
 use crate::model::inspect::Inspect;
 use crate::model::operation::Operation;
 use crate::model::time::{EventNumber, Tick};
+use crate::protocol::node::Node;
 
 impl Machine {
     /// Goes on beyond the last cycle of the run, to see what would become of it.
@@ -21,11 +22,11 @@ impl Machine {
         let operation = operation(&self.tasks.workload, warp.work?, warp.current?)?;
         let Operation::SpinUntil(access, until) = operation.as_ref() else { return None };
         let (at, own) = (access.lanes.single()?, self.nodes.get(agent.l1)?.id());
-        let others = self.nodes.iter().map(crate::protocol::node::Node::id).filter(|id| *id != own);
+        let mut others = self.nodes.iter().map(Node::id).filter(|id| *id != own);
         let has = |id: &ComponentId| {
             self.value(*id, at, until.len() as u32).is_some_and(|value| value == until[..])
         };
-        others.into_iter().find(has)
+        others.find(has)
     }
 
     /// The warps that spin, by slot and since when, if they are all that is left of the work: no other warp has any, no

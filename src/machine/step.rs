@@ -142,10 +142,7 @@ impl Machine {
         if self.queue.is_empty() || self.queue.len() > LEFT || self.next_planned().is_some() {
             return false;
         }
-        let (mut ahead, mut silent) = (self.clone(), Records::silent());
-        let mut out = ahead.outbox(&mut silent);
-        let goes_on = ahead.take_events(Tick::MAX, ahead.event + 1, &mut out);
-        ahead.close(out);
+        let (ahead, goes_on) = self.clone().advanced();
         !goes_on && ahead.queue.next_tick().is_some_and(|tick| tick > ahead.last_tick)
     }
 
@@ -173,12 +170,18 @@ impl Machine {
         if self.queue.is_empty() || with_plan && self.plan.due <= self.event {
             return None;
         }
-        let (mut ahead, mut silent) = (self.clone(), Records::silent());
+        let mut ahead = self.clone();
         ahead.lift_limit();
-        let mut out = ahead.outbox(&mut silent);
-        let goes_on = ahead.take_events(Tick::MAX, ahead.event + 1, &mut out);
-        ahead.close(out);
-        Some((ahead, goes_on))
+        Some(ahead.advanced())
+    }
+
+    /// The machine after the next event of its queue, and whether there is one.
+    fn advanced(mut self) -> (Self, bool) {
+        let mut silent = Records::silent();
+        let mut out = self.outbox(&mut silent);
+        let goes_on = self.take_events(Tick::MAX, self.event + 1, &mut out);
+        self.close(out);
+        (self, goes_on)
     }
 
     pub(super) fn outbox<'a>(&mut self, records: &'a mut Records) -> Outbox<'a> {

@@ -91,7 +91,7 @@ pub struct Diagnosis {
     pub transactions: Vec<TxnNumber>,
     /// Warps that can never go on.
     pub warps: u64,
-    /// What the first of them spins on has been stored elsewhere.
+    /// What those that are told spin on has been stored elsewhere.
     pub is_stored: bool,
     /// One an edge: the circle, or the chain from a warp to what will not come.
     pub sentences: Vec<Sentence>,

@@ -19,13 +19,13 @@ pub fn judge(machine: &Machine, diagnosis: &mut Diagnosis) -> bool {
         return false;
     }
     diagnosis.verdict = Verdict::Livelock;
-    diagnosis.warps = spinners.len() as u64;
+    (diagnosis.warps, diagnosis.is_stored) = (spinners.len() as u64, true);
     for (unit, slot, since) in spinners.iter().take(TOLD) {
         let warp = machine.agent(*unit).and_then(|view| view.warps.get(*slot as usize).cloned());
         let does = warp.and_then(|warp| warp.instruction).unwrap_or_default();
         let (path, cycle) = (machine.components().path(*unit), machine.time_base().cycle(*since));
         let elsewhere = machine.has_what_spins(*unit, *slot).map(|node| machine.components().path(node));
-        diagnosis.is_stored |= elsewhere.is_some();
+        diagnosis.is_stored &= elsewhere.is_some();
         let elsewhere = elsewhere
             .map_or_else(String::new, |node| format!("; {node} has it, and the L1 of this warp is not told"));
         diagnosis.notes.push(format!("{path} warp {slot}: {does}, since cycle {cycle}{elsewhere}"));

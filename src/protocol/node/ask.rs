@@ -85,8 +85,8 @@ impl Node {
             self.counters.uncached_requests += 1;
         } else {
             // Where sectors are moved, those that lanes skip are not.
-            let sectors = if self.config.by_sector { want.sectors } else { Sectors::NONE };
-            let touched = if sectors.is_empty() { u32::MAX } else { sectors.count() * Sectors::SIZE };
+            let is_cut = self.config.by_sector && !want.sectors.is_empty();
+            let touched = if is_cut { want.sectors.bytes(self.config.block) } else { want.range.len };
             message.size += want.range.len.min(touched);
         }
         self.send(message, out);

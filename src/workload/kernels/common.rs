@@ -246,7 +246,9 @@ impl Scale {
 
     /// The edges of a box: the largest is halved each time, the last of equals, up or down as what is left of all comes nearest.
     pub fn volume(self, mut edges: [u64; 3]) -> [u64; 3] {
-        let volume = |edges: &[u64; 3]| edges.iter().map(|edge| u128::from(*edge)).product::<u128>();
+        let volume = |edges: &[u64; 3]| {
+            edges.iter().fold(1_u128, |volume, edge| volume.saturating_mul(u128::from(*edge)))
+        };
         let whole = volume(&edges);
         for times in 1..=self.0 {
             let Some(largest) = (0..3).max_by_key(|edge| edges[*edge]) else { break };
