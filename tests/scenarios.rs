@@ -509,16 +509,19 @@ fn a_kernel_computes_the_same_on_any_number_of_gpus() {
 }
 
 /// What the prose of a lesson says of another run of it: the number, its statistic, and what that run differs in.
-const ELSEWHERE: [(&str, &str, &str, Change); 16] = [
+const ELSEWHERE: [(&str, &str, &str, Change); 19] = [
     ("umh/neighbouring-bytes", "10,670", "tasks.right.cycles", Protocol("mesi")),
     ("umh/neighbouring-bytes", "3,790", "tasks.right.cycles", Set(&[])),
     ("baselines/memcpy-waits-umh", "22,972", "cycles", Set(&[])),
     ("numa/both-saturated", "355,340", "cycles", Set(&["network.balancer.policy=static"])),
+    ("numa/fast-sampler", "82,055", "cycles", Set(&["network.balancer.policy=static"])),
+    ("numa/fast-sampler", "79,038", "cycles", Set(&["network.balancer.sample=1000"])),
+    ("numa/fast-sampler", "82,809", "cycles", Set(&["network.balancer.sample=200"])),
     ("numa/stream-beside", "24,907", "tasks.right-too.cycles", Set(&["gpu.numa.l2=memory-side"])),
     ("numa/stream-beside", "2,157", "tasks.stream-right.cycles", Set(&["gpu.numa.l2=memory-side"])),
     ("numa/stream-beside", "23,281", "tasks.right-too.cycles", Set(&["gpu.numa.l2=static"])),
     ("numa/stream-beside", "2,264", "tasks.stream-right.cycles", Set(&["gpu.numa.l2=static"])),
-    ("numa/stream-beside", "7,061", "tasks.right.cycles", Set(&["gpu.numa.l2=shared"])),
+    ("numa/stream-beside", "7,060", "tasks.right.cycles", Set(&["gpu.numa.l2=shared"])),
     ("numa/stream-beside", "4,766", "tasks.stream-right.cycles", Set(&["gpu.numa.l2=shared"])),
     ("numa/stream-beside", "3,502", "tasks.left-too.cycles", Set(&[])),
     ("numa/stream-beside", "4,881", "tasks.stream-right.cycles", Set(&[])),

@@ -78,7 +78,8 @@ pub struct Tries {
     pub fault: Vec<String>,
 
     /// Change a part of the protocol's table, such as 'cache S store = hit > M', 'directory write 1 = { grant = "M" }', 'directory
-    /// read 2 = none' or 'merge N E = O', instead of what the scenario changes; may be given several times
+    /// read 2 = none' or 'merge N E = O', of another table of the machine than the first with its name before it ('scale-memory: inner C
+    /// n-store = ...'), instead of what the scenario changes; may be given several times
     #[arg(long, value_name = "CHANGE")]
     pub mutate: Vec<String>,
 }

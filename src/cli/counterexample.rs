@@ -57,12 +57,19 @@ pub fn of(
     for _ in 0..steps {
         machine.step(&mut Records::silent());
     }
+    let mark = Mark::of(&machine);
+    // What is found at the end of a run is found behind its last event.
+    let mut after = machine.clone();
+    if after.violations().is_empty() {
+        after.step(&mut Records::silent());
+    }
+    let machine = if after.violations().is_empty() { machine } else { after };
     let tables = scenario.all_tables(&options).unwrap_or_default();
     let blame = blame_run(&begun, &machine, &tables);
     let told = Told::of(&machine, violation, blame);
     let how = if violation.rule == "deadlock" { Ending::Deadlock } else { Ending::Violation };
     let found = Some(format!("{}: {}", violation.rule, told.text.as_ref().unwrap_or(&violation.text)));
-    recording.end = Some(End { mark: Mark::of(&machine), how, found });
+    recording.end = Some(End { mark, how, found });
     Ok((told, recording))
 }
 

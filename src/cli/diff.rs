@@ -35,7 +35,7 @@ Examples:
 JSON: a, b (as named), equal, deadlock (they are equal, and both end in one), alike (records that both have), before[] (the last of them) and parts: null if they are \
 equal, else a and b, each with event, cycle, ended (null, or finished, deadlock or limit: there is no further \
 record), inputs[] (what was done to its machine until then), records[] (the first that the other does not have, and those after it) and causes[] (what led to the first of \
-them, nearest first); records as `umscope log` prints them.
+them, nearest first); other_bytes (address, a and b, where the first messages differ in nothing but what they carry; else null); records as `umscope log` prints them.
 
 Exit status: 0 they are the same to the end; 1 they part; 2 wrong input; 130 interrupted.")]
 pub struct Diff {
@@ -154,6 +154,7 @@ impl Diff {
             "alike": verdict.alike,
             "before": records(&verdict.before, machines[0]),
             "parts": parts,
+            "other_bytes": verdict.other_bytes().map(|(address, [a, b])| json!({ "address": address.to_string(), "a": a, "b": b })),
         })
     }
 }

@@ -52,6 +52,8 @@ impl Recorder {
         let how = match report.ended {
             Ended::Violation => Ending::Violation,
             Ended::Stuck(_) => Ending::Deadlock,
+            // That it has not ended may be all that has failed.
+            Ended::Limit(..) if report.failures.len() <= 1 => Ending::Limit,
             _ if !report.passed => Ending::Failed,
             Ended::Finished => Ending::Finished,
             Ended::Limit(..) => Ending::Limit,

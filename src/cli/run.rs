@@ -63,11 +63,11 @@ Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to
   cycles, events, accesses (issued; access.* has those that were performed), work_cycles (until all is at rest, replies to the last access and what is copied back included; where a prefetcher may bring pages later, until the last task ended), violations (checks that \
 failed)
   warp_cycles.STATE, warp_share.STATE   of all warp slots, GPUn.* of a GPU (host.* of the cores), and warp_cycles of \
-each unit; STATE: none ready running (computes) memory mshr_full link_full barrier fence translation far_fault protection_fault tlb_blocked simd_full done. Shares are of the time with work, \
+each unit; STATE: none ready running (computes) memory (hits in the L1, too) mshr_full link_full barrier fence translation far_fault protection_fault tlb_blocked simd_full done. Shares are of the time with work, \
 without none and done. Of compute units with fewer SIMD units than wavefronts: UNIT.simd_utilisation, UNIT.simd_queued_mean_cycles (that a warp waited for one)
   access.LEVEL.count, .share, .mean_cycles, .time_share, .merged, .probed   by the farthest place that got a request \
 of an access: l1 (a hit), joined (a miss under way in its L1), l2, llc, client (the CPU-side \
-cache for a GPU), smd, memory (a GPU's own), hmd, peer (another GPU handed the data over). Merged: waited there for a miss under way; probed: other caches were asked
+cache for a GPU), smd, memory (a GPU's own), far_l2 and far_memory (of another socket), hmd, peer (another GPU handed the data over). Merged: waited there for a miss under way; probed: other caches were asked
   access.KIND.count, .mean_cycles, .p50_cycles (so many of a hundred took no longer, within 6 %), .p90_cycles, \
 .p99_cycles, .max_cycles, .LEVEL.count, .LEVEL.mean_cycles   KIND: load store n_store atomic, and exclusive (the request \
 of dynamic synchronisation). From issue to its L1, which follows translation and far-faults, until performed; what those take is in \
@@ -96,7 +96,7 @@ lane, while the link quiesced and it turned), LINK.lanes, .lanes_gained   where 
 copied copied_back prefetched_used prefetched_unused (so far) prefetched_wasted (gone unused) evicted taken_back (by cores or another GPU) written_back thrashed \
 (evicted and wanted again); bytes (of the pages that moved; of those that leave, as of written_back, once they are at the host)
   numa.*   gpuN.local_requests gpuN.remote_requests (misses and stores of its L1s, with those that joined a miss under way) gpuN.pages (at home there, of those that the work names) remote_share \
-l2.local_hit_rate l2.remote_hit_rate l1.remote_way_share l2.remote_way_share (of their ways, now; gpuN.l1.remote_way_share and so on of a socket) invalidated (lines, by software coherence) released_bytes
+l2.local_hit_rate l2.remote_hit_rate l1.remote_way_share l2.remote_way_share (of their ways, now; gpuN.l1.remote_way_share and so on of a socket) way_samples (of partitioned caches, with gpuN. of a socket, and so way_moves) way_moves.to_remote way_moves.to_local way_moves.equalise (samples that moved a way) invalidated (lines, by software coherence) released_bytes
   coalescing.*   loads (whose lines may not be kept) requests.l1 requests.l2 (sent for them) share (of the loads spared \
 by L1s and L2s) line_use (of the sectors that came to the GPU from the memory of the CPU, those that somebody waited for) sector_misses.l1 sector_misses.l2 (fetches for lines that were here without the \
 sector, of caches that keep lines and take sectors)

@@ -122,7 +122,7 @@ pub struct CacheFile {
     /// Size of a block, a power of two from 8 B to 16 KiB. Default: "64 B", or that of the caches above it.
     #[serde(alias = "block")]
     pub line: Option<At<Size>>,
-    /// Lookup, in cycles of its device, 0 to 1000000. Of an L1, until a hit is there: what misses is asked for at once.
+    /// Lookup, in cycles of its device, 0 to 1000000, of which 0 is 1. Of an L1, until a hit is there: what misses is asked for at once.
     pub latency: Option<At<u64>>,
     /// Of a cache with others above it: cycles until it takes what comes from below, and what it answers with that leaves.
     /// 0 to 1000000. Default: as `latency`.
@@ -284,7 +284,7 @@ pub struct HostFile {
     pub memory: Option<At<Size>>,
     /// The DRAM behind one HMD. Default: 16 banks, 8 KiB rows, 14 ns each for column, activate and precharge, 25.6 GB/s.
     pub dram: Option<DramFile>,
-    /// GPUs that own a block hand it to each other (UMH, Fig. 5 b-2). Default: false.
+    /// GPUs that own a block hand it to each other (UMH, Fig. 5 b-2), where `host.block` is no larger than theirs. Default: false.
     pub peer_transfer: Option<bool>,
     /// A cache for what GPUs ask of host memory, with `gpu.memory.home = "unified"` ("Selective GPU Caches", section 3.2.2).
     /// Its latency is in host cycles; that of the directory, `host.latency`, passes meanwhile. Default: none; of one that is named: 512 KiB, 8 ways, lines as in the GPU, 200 cycles,

@@ -36,14 +36,25 @@ const FORMS: &str = "`cache STATE ACTION = CELL`, `inner STATE ACTION = CELL`, `
 pub fn parse(source: &Source, span: Range<usize>, tables: &[Arc<Table>]) -> Result<Mutation> {
     let reader = Reader { source, at: span.start };
     let text = source.text.get(span).unwrap_or_default();
-    let (table, at, text) = match text.split_once(':') {
+    let (table, at, text, others) = match text.split_once(':') {
         Some((name, rest)) if !name.contains('=') => {
-            (reader.table(name.trim(), tables)?, name.len() + 1, rest)
+            (reader.table(name.trim(), tables)?, name.len() + 1, rest, &[][..])
         }
-        _ => (reader.first(text, tables)?, 0, text),
+        _ => (reader.first(text, tables)?, 0, text, tables),
     };
     let reader = Reader { source, at: reader.at + at };
-    let change = reader.change(text, table)?;
+    let change = reader.change(text, table).map_err(|error| {
+        // It may mean another table of the machine.
+        let meant = others.iter().find(|other| reader.change(text, other).is_ok());
+        match meant {
+            Some(other) => Box::new(error.expected(format!(
+                "`{}: {}`, of another table of the machine",
+                other.name,
+                text.trim()
+            ))),
+            None => error,
+        }
+    })?;
     let changed = change.apply(table);
     let changed = changed.map_err(|message| reader.wrong(text, text.trim(), message).expected(FORMS))?;
     if changed == *table {
@@ -265,6 +276,16 @@ mod tests {
         assert_eq!(mutant.cell(State::I, Action::NStore, true), table.cell(State::I, Action::NStore, true));
         assert_eq!(changed("directory read 1 = none").read.len(), table.read.len() - 1);
         assert_eq!(changed("merge N E = none").merged(n, State(b'E')), State(b'E'));
+    }
+
+    #[test]
+    fn a_state_of_another_table_names_it() {
+        let tables = ["scale-gpu", "scale-memory"].map(|name| Arc::new(load_protocol(name, None).unwrap()));
+        let text = "inner C n-store = fetch > V";
+        let source = Source::new("lesson.toml", text);
+        let error = parse(&source, 0..text.len(), &tables).unwrap_err();
+        let expected = error.expected.unwrap();
+        assert!(expected.contains("`scale-memory: inner C"), "{expected}");
     }
 
     #[test]

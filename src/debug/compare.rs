@@ -8,6 +8,7 @@ use super::describe;
 use super::subject::Subject;
 use super::timeline::Timeline;
 use crate::machine::{Machine, StepOutcome};
+use crate::model::address::{Address, Range};
 use crate::model::message::Message;
 use crate::model::record::{Record, Records, What};
 use crate::model::text::plural;
@@ -264,6 +265,23 @@ fn telling<'a>(records: &'a [Record], effect: &Record) -> Option<&'a Record> {
 }
 
 impl Verdict {
+    /// Where the first messages that differ carry other bytes, and which, if nothing else tells them apart: no record shows these.
+    #[must_use]
+    pub fn other_bytes(&self) -> Option<(Address, [String; 2])> {
+        let [a, b] = self.parts.as_ref()?;
+        let message = |course: &Course| match &course.records.first()?.what {
+            What::Message(message) | What::Hop(message) | What::Delivery(message) => Some(message.clone()),
+            _ => None,
+        };
+        let (one, other) = (message(a)?, message(b)?);
+        if (one.kind, one.from, one.to, one.range) != (other.kind, other.from, other.to, other.range) {
+            return None;
+        }
+        let all = (one.range.start.0..one.range.end()).map(Address);
+        let told = |address| [carried(&one, address), carried(&other, address)];
+        all.map(|address| (address, told(address))).find(|(_, [a, b])| a != b)
+    }
+
     /// The records that both have.
     fn counted(&self) -> String {
         let records = plural(self.alike, "record");
@@ -291,6 +309,12 @@ impl Verdict {
             lines.extend(course.records.iter().map(|record| format!("{mark} {}", line(record, machine))));
             lines.extend(course.end.map(|end| format!("{mark} {}", ended(end))));
         }
+        if let Some((address, [a, b])) = self.other_bytes() {
+            lines.push(format!(
+                "their first messages carry other bytes: at {address} {a} in {} and {b} in {}",
+                names[0], names[1]
+            ));
+        }
         for (course, (name, machine)) in parts.iter().zip(names.iter().zip(machines)) {
             lines.extend(
                 course.inputs.iter().map(|record| format!("{name} {}", line(record, machine).trim_start())),
@@ -302,6 +326,14 @@ impl Verdict {
         }
         lines
     }
+}
+
+/// What a message carries at an address: the byte, and whether it was stored.
+fn carried(message: &Message, address: Address) -> String {
+    let Some(patch) = message.patch.as_deref() else { return "nothing".to_owned() };
+    let one = Range::new(address, 1);
+    let byte = patch.read(one).map_or_else(|| "a byte".to_owned(), |byte| format!("{:02x}", byte[0]));
+    if patch.marked(one) { format!("{byte}, dirty,") } else { byte }
 }
 
 /// Why there is no next event, in words.
@@ -341,6 +373,15 @@ load = { address = 0x1000 }
         let mut comparison = Comparison::new(timeline(a), timeline(b), ignore_time);
         while !comparison.advance(3) {}
         comparison.verdict()
+    }
+
+    #[test]
+    fn messages_that_differ_only_in_their_bytes_are_told_apart() {
+        let of = |bytes: &str| format!("{TEXT}[[memory]]\naddress = 0x1008\nbytes = \"{bytes}\"\n");
+        let (address, bytes) = verdict(&of("09"), &of("0a"), false).other_bytes().unwrap();
+        assert_eq!((address, bytes), (Address(0x1008), ["09".to_owned(), "0a".to_owned()]));
+        let issues = verdict(TEXT, &TEXT.replace("07", "08"), false);
+        assert!(issues.parts.is_some() && issues.other_bytes().is_none(), "the issue shows what it stores");
     }
 
     #[test]

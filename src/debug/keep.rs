@@ -62,12 +62,11 @@ impl Session {
     }
 
     /// A scenario that begins here: with all accesses of the run, of which those so far are made unseen. What is in
-    /// flight and where the blocks are is told in its comment. And how many of its expectations are left out, since what they
-    /// are about may be over.
+    /// flight and where the blocks are is told in its comment. And what of it is left out, since it may be over.
     ///
     /// # Errors
     /// As [`Draft::of`].
-    pub fn scenario_from_here(&self) -> Result<(Draft, usize)> {
+    pub fn scenario_from_here(&self) -> Result<(Draft, Vec<String>)> {
         let (scenario, options) = self.options_here()?;
         let mut draft = Draft::of(scenario, &options)?;
         let machine = self.machine();
@@ -83,10 +82,16 @@ impl Session {
         draft.head.insert("start".into(), Value::Table(start));
         let title = format!("{}, from event {event}", self.title);
         draft.head.insert("title".into(), Value::String(title));
-        for gone in ["say", "about", "bug", "explore"] {
-            draft.head.remove(gone);
+        draft.head.remove("explore");
+        let mut left_out = Vec::new();
+        if event > self.timeline.start() {
+            for (key, what) in [("bug", "[bug]"), ("about", "about")] {
+                left_out.extend(draft.head.remove(key).map(|_| what.to_owned()));
+            }
+            if let Some(Value::Array(said)) = draft.head.remove("say") {
+                left_out.push(plural(said.len() as u64, "piece") + " of narration");
+            }
         }
-        let mut left_out = 0;
         if let Some(Value::Array(expected)) = draft.head.get_mut("expect") {
             let all = expected.len();
             let mut index = 0;
@@ -94,12 +99,14 @@ impl Session {
                 index += 1;
                 self.is_ahead(index - 1, value)
             });
-            left_out = all - expected.len();
+            let gone = all - expected.len();
+            if gone > 0 {
+                left_out.push(plural(gone as u64, "expectation") + " about what was to be seen before");
+            }
         }
         draft.comment = self.told_of_here();
-        if left_out > 0 {
-            let text = plural(left_out as u64, "expectation");
-            draft.comment.insert(1, format!("Left out: {text} about what was to be seen before."));
+        if !left_out.is_empty() {
+            draft.comment.insert(1, format!("Left out: {}.", left_out.join(", ")));
         }
         Ok((draft, left_out))
     }
@@ -252,8 +259,12 @@ that = "value at 0x2000 in host.cpu0.l1 is 1"
             let scenario = draft.scenario("kept").unwrap_or_else(|error| panic!("{error}"));
             let prepared = scenario.prepare(&Options::default()).unwrap();
             assert_eq!(prepared.machine.digest(), session.machine().digest());
-            assert_eq!(left_out, usize::from(session.machine().is_done("a")));
-            assert_eq!(prepared.checker.expectations().len(), 2 - left_out);
+            let is_over = session.machine().is_done("a");
+            assert_eq!(
+                left_out.iter().filter(|what| what.contains("expectation")).count(),
+                usize::from(is_over)
+            );
+            assert_eq!(prepared.checker.expectations().len(), 2 - usize::from(is_over));
             assert_eq!(rest(Box::new(prepared.machine)), rest(session.machine().fork()), "event {event}");
         }
         let text = session.scenario_from_here().unwrap().0.text();

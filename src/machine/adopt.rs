@@ -1,7 +1,7 @@
 //! Changing how a machine is built while it runs: another machine of the same shape lends its configuration.
 
 use super::Machine;
-use crate::config::machine::{GpuSpec, NumaSpec, PagingSpec};
+use crate::config::machine::{GpuSpec, NumaSpec, PagingSpec, ReadOnlySpec, RemoteDirectorySpec};
 use crate::policy::prefetch::Prefetcher;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Outbox;
@@ -26,6 +26,15 @@ impl Machine {
         let gpus = self.fixed.spec.gpu.as_ref().zip(other.fixed.spec.gpu.as_ref());
         if let Some(key) = gpus.and_then(|(own, new)| settled(own, new)) {
             return Err(format!("what has happened so far depends on {key}"));
+        }
+        if self.fixed.spec.network.energy != other.fixed.spec.network.energy {
+            return Err("what has been sent so far would cost another network.energy, too".into());
+        }
+        // A tree of blocks rounds up what is allocated.
+        if gpus.is_some_and(|(own, new)| grows_trees(own) != grows_trees(new))
+            && self.allocated() != other.allocated()
+        {
+            return Err("other pages would be allocated with that gpu.paging.prefetch".into());
         }
         for (own, new) in self.nodes.iter().zip(&other.nodes) {
             if let Some(what) = differs(own, new) {
@@ -98,6 +107,8 @@ impl Machine {
 fn settled(own: &GpuSpec, new: &GpuSpec) -> Option<&'static str> {
     let paging = own.paging.as_ref().zip(new.paging.as_ref());
     let numa = own.numa.as_ref().zip(new.numa.as_ref());
+    let read_only = own.read_only.as_ref().zip(new.read_only.as_ref());
+    let directory = own.remote_directory.as_ref().zip(new.remote_directory.as_ref());
     let all = [
         ("gpu.paging", paging.is_some_and(|(own, new)| differs_below_the_driver(own, new))),
         (
@@ -105,14 +116,19 @@ fn settled(own: &GpuSpec, new: &GpuSpec) -> Option<&'static str> {
             prefetches(own) != prefetches(new) && prefetches(new) == Some(Prefetcher::Oracle),
         ),
         ("gpu.cu.wavefront_size", own.cu.wavefront_size != new.cu.wavefront_size),
-        ("gpu.read_only", own.read_only != new.read_only),
+        ("gpu.memory.size", paging.is_some() && own.memory.size != new.memory.size),
+        ("gpu.read_only", read_only.is_some_and(|(own, new)| differs_beside_faults(own, new))),
         ("gpu.numa", numa.is_some_and(|(own, new)| differs_beside_samples(own, new))),
         ("gpu.unified", own.unified != new.unified),
         ("gpu.tags", own.tags != new.tags),
         ("gpu.copies", own.copies != new.copies),
-        ("gpu.remote_directory", own.remote_directory != new.remote_directory),
+        ("gpu.remote_directory", directory.is_some_and(|(own, new)| differs_beside_flushes(own, new))),
     ];
     all.into_iter().find_map(|(key, differs)| differs.then_some(key))
+}
+
+fn grows_trees(gpu: &GpuSpec) -> bool {
+    prefetches(gpu) == Some(Prefetcher::Tree)
 }
 
 fn prefetches(gpu: &GpuSpec) -> Option<Prefetcher> {
@@ -131,6 +147,24 @@ fn differs_below_the_driver(own: &PagingSpec, new: &PagingSpec) -> bool {
         far_faults: new.far_faults,
         ..own.clone()
     };
+    as_new != *new
+}
+
+/// Whether read-only pages differ in more than what a fault takes, and when they are given up.
+fn differs_beside_faults(own: &ReadOnlySpec, new: &ReadOnlySpec) -> bool {
+    let as_new = ReadOnlySpec {
+        host_fault: new.host_fault,
+        gpu_fault: new.gpu_fault,
+        pending: new.pending,
+        limit: new.limit,
+        ..own.clone()
+    };
+    as_new != *new
+}
+
+/// Whether remote directories differ in more than what it takes the CPU to flush its caches.
+fn differs_beside_flushes(own: &RemoteDirectorySpec, new: &RemoteDirectorySpec) -> bool {
+    let as_new = RemoteDirectorySpec { flush: new.flush, ..own.clone() };
     as_new != *new
 }
 

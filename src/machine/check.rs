@@ -44,6 +44,12 @@ pub struct Checker {
 }
 
 impl Checker {
+    /// Bytes that a clone takes, roughly.
+    #[must_use]
+    pub fn footprint(&self) -> usize {
+        self.stores.footprint() + self.consistency.as_ref().map_or(0, Consistency::footprint)
+    }
+
     #[must_use]
     pub fn new(values: bool, consistency: Option<Consistency>) -> Self {
         Self {

@@ -7,7 +7,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use self::pieces::{Piece, Pieces, Seen, Stored};
+use self::pieces::{Piece, Pieces, Reach, Replacer, Seen, Stored};
 use super::runs::Run;
 use crate::model::access::{Access, AccessKind};
 use crate::model::address::{Address, Range};
@@ -80,6 +80,13 @@ impl Consistency {
     #[must_use]
     pub fn new(is_immediate: bool) -> Self {
         Self { pieces: Pieces::default(), acquired: BTreeMap::new(), is_immediate }
+    }
+
+    /// Bytes that a clone takes, roughly.
+    #[must_use]
+    pub fn footprint(&self) -> usize {
+        let acquired: usize = self.acquired.values().map(|all| all.len() * size_of::<EventNumber>()).sum();
+        acquired + self.pieces.footprint(|piece| piece.stores.len() * size_of::<Stored>())
     }
 
     /// Memory before the first event.
@@ -195,10 +202,16 @@ impl Consistency {
         let Some(number) = performed.number else { return };
         let is_atomic = matches!(performed.access.kind, AccessKind::Atomic(_));
         let at_home = performed.coherent || self.is_immediate && performed.kept != Kept::Privately;
+        let reach = match performed.kept {
+            _ if at_home => Reach::Home,
+            Kept::Privately => Reach::Private,
+            Kept::BySoftware | Kept::ByHardware => Reach::Released,
+        };
+        let by = Replacer { number, writer: performed.at, reach };
         for (start, piece) in self.pieces.known(run) {
             for store in piece.stores.iter_mut().filter(|store| store.number != Some(number)) {
                 if seen.must_be(store) {
-                    store.replaced_by.push(number);
+                    store.note_replaced(by);
                 }
             }
             piece.atomics = piece.atomics.saturating_sub(u32::from(is_atomic));

@@ -61,12 +61,24 @@ struct Transfer {
     to: Side,
     /// By their number.
     arrays: Vec<usize>,
+    /// Those of them that the side they come from has stored to meanwhile, ascending: what has come is old already.
+    outrun: Vec<usize>,
     /// Pages that have not come.
     left: u64,
     began: Tick,
 }
 
 impl Transfer {
+    /// A side stores to an array.
+    fn note_store(&mut self, by: Side, number: usize) {
+        if by != self.to
+            && self.arrays.binary_search(&number).is_ok()
+            && let Err(place) = self.outrun.binary_search(&number)
+        {
+            self.outrun.insert(place, number);
+        }
+    }
+
     /// Whether one of these arrays, by their numbers, is among what is copied.
     fn concerns(&self, arrays: &[usize]) -> bool {
         self.arrays.iter().any(|number| arrays.binary_search(number).is_ok())
@@ -223,6 +235,15 @@ impl Copies {
         used
     }
 
+    /// Whether a task on a GPU that runs uses one of these arrays.
+    fn is_used(&self, arrays: &[usize], running: &[&TaskKind]) -> bool {
+        let on_gpus = running.iter().filter(|what| what.is_on_gpu());
+        !arrays.is_empty()
+            && on_gpus
+                .flat_map(|what| self.arrays_of(what))
+                .any(|number| arrays.binary_search(&number).is_ok())
+    }
+
     /// There is more work: what was alone may have another beside it.
     pub(super) fn forget_outputs(&mut self) {
         self.outputs.clear();
@@ -292,8 +313,9 @@ impl Machine {
         if self.copies.is_none() {
             return false;
         }
-        let is_gpu_working = self.is_gpu_working();
         let tasks = self.tasks.workload.clone();
+        let running: Vec<&TaskKind> = self.tasks.running(&tasks).collect();
+        let is_gpu_working = running.iter().any(|what| what.is_on_gpu());
         let (Some(copies), Some(what)) = (self.copies.as_mut(), tasks.tasks.get(task).map(|task| &task.what))
         else {
             return false;
@@ -309,8 +331,13 @@ impl Machine {
         }
         let is_crowded = side == Side::Gpu && copies.room_needed(&placed) > copies.shape.frames;
         // What GPUs are still writing can only be copied when they have ended, and what they use keeps its room so long.
-        let is_free = side == Side::Gpu && !is_crowded || !is_gpu_working;
-        if copies.transfer.is_some() || !is_free {
+        let is_free =
+            !is_gpu_working || side == Side::Gpu && !is_crowded && !copies.is_used(&plan.wanted, &running);
+        // A runtime takes all that the host has, whoever works on it.
+        let is_host_working = side == Side::Gpu
+            && !copies.policy.trusts_source()
+            && running.iter().any(|what| matches!(what, TaskKind::Program { .. }) && !what.is_on_gpu());
+        if copies.transfer.is_some() || !is_free || is_host_working {
             copies.held.push(task);
             return true;
         }
@@ -326,10 +353,7 @@ impl Machine {
     }
 
     pub(super) fn is_gpu_working(&self) -> bool {
-        let tasks = self.tasks.workload.tasks.iter().zip(&self.tasks.states);
-        tasks
-            .into_iter()
-            .any(|(task, state)| task.what.is_on_gpu() && state.started.is_some() && state.ended.is_none())
+        self.tasks.running(&self.tasks.workload).any(TaskKind::is_on_gpu)
     }
 
     /// A task has ended: those that were held may go on, and after the last one the host gets what GPUs have written.
@@ -363,11 +387,14 @@ impl Machine {
         if !writes || range.len == 0 {
             return;
         }
-        let side = if is_gpu { Side::Host } else { Side::Gpu };
-        let array = copies.array_of(page).and_then(|number| copies.arrays.get_mut(number));
+        let by = if is_gpu { Side::Gpu } else { Side::Host };
+        let Some(number) = copies.array_of(page) else { return };
+        if let Some(transfer) = &mut copies.transfer {
+            transfer.note_store(by, number);
+        }
         // What is old already stays old, whoever writes into it.
-        if let Some(array) = array.filter(|array| array.is_at(side.other())) {
-            array.set(side, false);
+        if let Some(array) = copies.arrays.get_mut(number).filter(|array| array.is_at(by)) {
+            array.set(by.other(), false);
         }
     }
 

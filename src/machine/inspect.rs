@@ -53,7 +53,7 @@ impl Machine {
             .filter(|(_, range)| !shown.as_deref().is_some_and(|one| touches(one, *range)));
         WarpView {
             state: warp.state,
-            since: warp.since,
+            since: warp.since.min(self.now),
             earlier: first.map(|(kind, range)| format!("{} {}", kind.name_of(range.len), range.start)),
             instruction: shown.as_deref().map(describe_operation),
             work,

@@ -291,7 +291,7 @@ impl Machine {
         out: &mut Outbox,
     ) {
         let Some(losing) = self.links.get_mut(pair.link(to.opposite())) else { return };
-        losing.set_lanes(losing.lanes.saturating_sub(count));
+        losing.set_lanes(losing.lanes.saturating_sub(count), self.now);
         let until = losing.clear_at().max(self.now);
         let (phase, since) = (LanePhase::Quiesce, self.now);
         let utilisation = pair.utilisation;
@@ -315,7 +315,7 @@ impl Machine {
             let (to, count) = (turning.to, turning.count);
             pair.lost += (self.now - turning.since).saturating_mul(u64::from(count));
             if let Some(gaining) = self.links.get_mut(pair.links[to as usize]) {
-                gaining.set_lanes(gaining.lanes + count);
+                gaining.set_lanes(gaining.lanes + count, self.now);
             }
             pair.gained[to as usize] += u64::from(count);
             self.tell_turn(pair, out);
@@ -344,7 +344,7 @@ impl Machine {
         let sample = |machine: &Self| machine.lanes.as_ref().map(|lanes| lanes.sample);
         let is_like = is_same && sample(self) == sample(other);
         for (own, new) in self.links.iter_mut().zip(&other.links) {
-            own.adopt(new, is_same);
+            own.adopt(new, is_same, self.now);
             if !is_like {
                 own.meter.clone_from(&new.meter);
             }

@@ -194,7 +194,10 @@ impl Machine {
             (Network::Probe, _) => None,
         };
         let Some(transaction) = message.txn.and_then(|key| self.txns.get_mut(key)) else { return };
-        match reached {
+        let home = self.nodes.get(node).and_then(|node| node.config.home);
+        let own = self.agents.get(transaction.agent).and_then(|agent| agent.config.socket);
+        let is_far = home.is_some_and(|home| own.is_some_and(|own| home != own));
+        match reached.map(|level| if is_far { level.far() } else { level }) {
             // A write of another block, whose place was needed, is no part of the access.
             Some(level) if level > transaction.reached && message.range.overlaps(transaction.range) => {
                 (transaction.reached, transaction.merged) = (level, false);

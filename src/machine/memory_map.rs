@@ -71,7 +71,8 @@ impl Machine {
         self.nodes.get(self.memory_behind(address, homes)?)
     }
 
-    /// Bytes of a range go from one memory to another, where bytes are kept. What was never written needs no place there, either.
+    /// Bytes of a range go from one memory to another, where bytes are kept. What was never written is zeros, which need no place there
+    /// where nothing else is.
     pub(super) fn move_bytes(
         &mut self,
         range: Range,
@@ -83,12 +84,11 @@ impl Machine {
         }
         let step = self.fixed.smallest_block;
         for start in range.blocks(step) {
-            let source = from(self, start).and_then(|source| self.nodes.get(source));
-            let written = source.filter(|source| source.entry(start).is_some());
-            let Some(bytes) = written.and_then(|source| source.value(Range::new(start, step))) else {
-                continue;
-            };
-            if let Some(target) = to(self, start).and_then(|target| self.nodes.get_mut(target)) {
+            let Some(source) = from(self, start).and_then(|source| self.nodes.get(source)) else { continue };
+            let is_written = source.entry(start).is_some();
+            let Some(bytes) = source.value(Range::new(start, step)) else { continue };
+            let target = to(self, start).and_then(|target| self.nodes.get_mut(target));
+            if let Some(target) = target.filter(|target| is_written || target.entry(start).is_some()) {
                 target.set_memory(start, &bytes);
             }
         }

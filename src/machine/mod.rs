@@ -487,7 +487,15 @@ impl Machine {
     pub fn footprint(&self) -> usize {
         let nodes: usize = self.nodes.iter().map(Node::footprint).sum();
         let agents: usize = self.agents.iter().map(|agent| agent.warps.len() * 256).sum();
-        nodes + agents + self.channels.len() * 256 + self.queue.len() * 40 + size_of::<Self>()
+        let checked = self.checker.as_ref().map_or(0, Checker::footprint);
+        let broken = self.violations.len() * size_of::<Violation>();
+        nodes
+            + agents
+            + checked
+            + broken
+            + self.channels.len() * 256
+            + self.queue.len() * 40
+            + size_of::<Self>()
     }
 
     /// Builds a machine at event 0.

@@ -164,6 +164,9 @@ impl Paging {
             }
         }
         self.service = other.service;
+        if let Some((own, new)) = self.protection.as_mut().zip(other.protection.as_ref()) {
+            own.config = new.config;
+        }
     }
 
     #[must_use]

@@ -68,6 +68,11 @@ impl<R: Run> Runs<R> {
         self.0.iter().map(|(&start, run)| (start, run))
     }
 
+    /// Bytes that a clone takes, roughly, where each run has so many of its own.
+    pub fn footprint(&self, own: impl Fn(&R) -> usize) -> usize {
+        self.0.values().map(|run| own(run) + size_of::<(u64, R)>()).sum()
+    }
+
     pub fn all_mut(&mut self) -> impl Iterator<Item = &mut R> {
         self.0.values_mut()
     }

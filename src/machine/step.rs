@@ -32,7 +32,7 @@ impl Machine {
         records.list.clear();
         if self.plan.due > self.event {
             let mut out = self.outbox(records);
-            let taken = self.take_events(Tick::MAX, self.event + 1, &mut out);
+            let taken = self.take_events(Tick::MAX, (self.event + 1, usize::MAX), &mut out);
             self.close(out);
             if taken {
                 return StepOutcome::Ran;
@@ -43,13 +43,23 @@ impl Machine {
 
     /// Executes events without records until `limit` events have been executed in all, or the end.
     pub fn run_until(&mut self, limit: EventNumber) -> StepOutcome {
+        self.run_on(limit, usize::MAX)
+    }
+
+    /// The same, but no further than the event in which a rule is found broken: some are looked at without checks, too.
+    pub fn run_unless_broken(&mut self, limit: EventNumber) -> StepOutcome {
+        self.run_on(limit, self.violations.len())
+    }
+
+    /// The same, until more than so many rules have been broken.
+    fn run_on(&mut self, limit: EventNumber, broken: usize) -> StepOutcome {
         let mut silent = Records::silent();
-        while self.event < limit {
+        while self.event < limit && self.violations.len() <= broken {
             // One outbox for all that the queue has.
             let mut out = self.outbox(&mut silent);
-            self.take_events(Tick::MAX, limit.min(self.plan.due), &mut out);
+            self.take_events(Tick::MAX, (limit.min(self.plan.due), broken), &mut out);
             self.close(out);
-            if self.event < limit {
+            if self.event < limit && self.violations.len() <= broken {
                 let outcome = self.step_aside(0, &mut silent);
                 if outcome != StepOutcome::Ran {
                     return outcome;
@@ -63,15 +73,15 @@ impl Machine {
     pub(super) fn pass_time(&mut self, tick: Tick) {
         let mut silent = Records::silent();
         let mut out = self.outbox(&mut silent);
-        let happened = tick > 0 && self.take_events(tick - 1, self.event + 1, &mut out);
+        let happened = tick > 0 && self.take_events(tick - 1, (self.event + 1, usize::MAX), &mut out);
         debug_assert!(!happened, "an event came first");
         self.close(out);
     }
 
-    /// Executes events of the queue until a tick, and until so many have been executed in all. `false` if something else comes
-    /// before that many.
-    fn take_events(&mut self, last: Tick, limit: EventNumber, out: &mut Outbox) -> bool {
-        while self.event < limit {
+    /// Executes events of the queue until a tick, and until so many have been executed in all, or more than so many rules broken.
+    /// `false` if something else comes before that.
+    fn take_events(&mut self, last: Tick, (limit, broken): (EventNumber, usize), out: &mut Outbox) -> bool {
+        while self.event < limit && self.violations.len() <= broken {
             let Some((tick, event)) = self.next_event(last) else { return false };
             let moment = (self.now, self.event);
             (self.now, self.event) = (tick, self.event + 1);
@@ -179,7 +189,7 @@ impl Machine {
     fn advanced(mut self) -> (Self, bool) {
         let mut silent = Records::silent();
         let mut out = self.outbox(&mut silent);
-        let goes_on = self.take_events(Tick::MAX, self.event + 1, &mut out);
+        let goes_on = self.take_events(Tick::MAX, (self.event + 1, usize::MAX), &mut out);
         self.close(out);
         (self, goes_on)
     }

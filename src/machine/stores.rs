@@ -174,6 +174,11 @@ pub(super) struct Old {
 pub(super) struct Stores(Runs<Known>);
 
 impl Stores {
+    /// Bytes that a clone takes, roughly.
+    pub fn footprint(&self) -> usize {
+        self.0.footprint(|known| known.coherent.len() + known.loose.capacity() * size_of::<Loose>())
+    }
+
     /// Stores coherently.
     pub fn store(&mut self, at: Address, values: &[u8]) {
         if !values.is_empty() {

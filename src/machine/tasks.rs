@@ -163,6 +163,13 @@ impl Tasks {
         }
     }
 
+    /// What has begun and not ended, of the tasks of its workload.
+    pub fn running<'a>(&'a self, workload: &'a Workload) -> impl Iterator<Item = &'a TaskKind> {
+        let tasks = workload.tasks.iter().zip(&self.states);
+        let running = tasks.filter(|(_, state)| state.started.is_some() && state.ended.is_none());
+        running.map(|(task, _)| &task.what)
+    }
+
     /// Which of the kernel launches a task is, from 0.
     pub fn launch_of(&self, task: usize) -> u32 {
         self.order.kernels.get(task).copied().unwrap_or_default()

@@ -10,6 +10,7 @@ use std::hash::{Hash, Hasher};
 use super::Machine;
 use super::lanes::REMEMBERED;
 use super::numa::Socket;
+use crate::model::access::AccessKind;
 use crate::model::component::ComponentId;
 use crate::model::inspect::PartitionView;
 use crate::model::message::{Message, MessageKind};
@@ -37,9 +38,35 @@ struct SocketWays {
     busy: Tick,
     /// Bytes that it has asked other sockets for since, as they will come over the link into it.
     reads: u64,
-    /// Bytes that others have asked of it since, as their requests came over that link.
-    asked: u64,
+    /// Bytes that went over that link since beside those, without what others write: what they ask of it, and what answers its writes.
+    beside: u64,
+    /// Lanes times ticks that the links into it had had when the sample began.
+    lane_ticks: u64,
     decided: VecDeque<Decided>,
+    /// Samples so far, and those in which ways went each way. Nothing depends on them: no part of the digest.
+    tally: Tally,
+}
+
+/// How many samples there were, and what they moved.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    pub samples: u64,
+    pub to_remote: u64,
+    pub to_local: u64,
+    pub equalised: u64,
+}
+
+impl Tally {
+    fn add(&mut self, step: Step, moved: bool) {
+        self.samples += 1;
+        let count = match step {
+            Step::ToRemote => &mut self.to_remote,
+            Step::ToLocal => &mut self.to_local,
+            Step::Equalise => &mut self.equalised,
+            Step::Halve | Step::Keep => return,
+        };
+        *count += u64::from(moved);
+    }
 }
 
 /// The partitions of all sockets.
@@ -79,6 +106,11 @@ impl Ways {
         self.sockets.get(socket).into_iter().flat_map(|socket| &socket.decided)
     }
 
+    /// What the samples of a socket moved.
+    pub fn tally(&self, socket: usize) -> Tally {
+        self.sockets.get(socket).map_or_else(Tally::default, |socket| socket.tally)
+    }
+
     fn socket(&mut self, socket: Option<u32>) -> Option<&mut SocketWays> {
         self.sockets.get_mut(socket? as usize)
     }
@@ -86,29 +118,36 @@ impl Ways {
     pub fn digest(&self, hasher: &mut impl Hasher) {
         (self.since, self.due).hash(hasher);
         for socket in &self.sockets {
-            (socket.busy, socket.reads, socket.asked).hash(hasher);
+            (socket.busy, socket.reads, socket.beside, socket.lane_ticks).hash(hasher);
         }
     }
 }
 
 impl Machine {
-    /// A message leaves a node: what it asks another socket for will come in there, and it comes in where it is asked.
+    /// A message leaves a node: what it asks another socket for will come in there, and it comes in where it is asked. What it
+    /// writes there will be acknowledged.
     pub(super) fn note_asked(&mut self, node: usize, channel: usize, message: &Message) {
-        let Some(ways) = self.ways.as_mut().filter(|_| message.kind == MessageKind::Fetch) else { return };
+        let Some(ways) = self.ways.as_mut().filter(|_| is_answered(message.kind)) else { return };
         let Some(channel) = self.channels.get(channel) else { return };
         let (Some(from), Some(to)) = (self.nodes.get(node), self.nodes.get(channel.to)) else { return };
         let Some(link) = self.links.get(channel.path.last()) else { return };
         let (asking, asked) = (from.config.home, to.config.home);
-        if asking != asked {
-            // As on the links: cut into packets, and rounded up.
-            let (response, request) =
-                (link.on_the_wire(from.config.header + message.range.len), link.on_the_wire(message.size));
-            if let Some(asking) = ways.socket(asking) {
-                asking.reads += response;
-            }
-            if let Some(asked) = ways.socket(asked) {
-                asked.asked += request;
-            }
+        if asking == asked {
+            return;
+        }
+        let is_read = message.kind == MessageKind::Fetch;
+        // An atomic brings its old value back.
+        let is_atomic =
+            message.access.as_ref().is_some_and(|access| matches!(access.kind, AccessKind::Atomic(_)));
+        let brought = if is_read || is_atomic { message.range.len } else { 0 };
+        // As on the links: cut into packets, and rounded up.
+        let (response, request) =
+            (link.on_the_wire(from.config.header + brought), link.on_the_wire(message.size));
+        if let Some(asking) = ways.socket(asking) {
+            *(if is_read { &mut asking.reads } else { &mut asking.beside }) += response;
+        }
+        if let Some(asked) = ways.socket(asked).filter(|_| is_read) {
+            asked.beside += request;
         }
     }
 
@@ -151,16 +190,19 @@ impl Machine {
         for (socket, decision) in all.into_iter().enumerate() {
             self.begin_sample(socket);
             let moved = self.take_step(socket, decision, out);
+            if let Some(own) = self.ways.as_mut().and_then(|ways| ways.sockets.get_mut(socket)) {
+                own.tally.add(decision.step, moved);
+            }
             self.tell_sample(socket, decision, moved, out);
         }
     }
 
     fn begin_sample(&mut self, socket: usize) {
-        let (now, busy) = (self.now, self.memory_busy(socket));
+        let (now, busy, lane_ticks) = (self.now, self.memory_busy(socket), self.ingress_lane_ticks(socket));
         let Some(ways) = self.ways.as_mut() else { return };
         (ways.since, ways.due) = (now, now + ways.period);
         if let Some(socket) = ways.sockets.get_mut(socket) {
-            (socket.busy, socket.reads, socket.asked) = (busy, 0, 0);
+            (socket.busy, socket.lane_ticks, socket.reads, socket.beside) = (busy, lane_ticks, 0, 0);
         }
     }
 
@@ -184,20 +226,26 @@ impl Machine {
             .map_or(1, |gpu| u128::from(gpu.memory.dram.channels) * u128::from(gpu.l2.slices));
         let busy = u128::from(self.memory_busy(socket).saturating_sub(sample.busy));
         let ticks = u128::from(self.fixed.time.ticks_per_second);
-        let capacity = u128::from(self.ingress_bandwidth(socket)) * elapsed / ticks.max(1);
+        let lane_ticks = self.ingress_lane_ticks(socket).saturating_sub(sample.lane_ticks);
+        let capacity = u128::from(self.lane_bandwidth()) * u128::from(lane_ticks) / ticks.max(1);
         let percent = |part: u128, whole: u128| u32::try_from(part * 100 / whole.max(1)).unwrap_or(u32::MAX);
-        // What others ask has the link first: more of it than there is room for leaves none.
-        let room = capacity.saturating_sub(u128::from(sample.asked));
+        // Who is answered over the same links has a part of them.
+        let sharing =
+            ways.sockets.iter().enumerate().filter(|(other, _)| self.inward(*other) == self.inward(socket));
+        let (reads, beside) =
+            sharing.fold((0, 0), |(reads, beside), (_, own)| (reads + own.reads, beside + own.beside));
+        // What goes over them beside that has them first: more of it than there is room for leaves none.
+        let room = capacity.saturating_sub(u128::from(beside));
         let signals = Signals {
             local: percent(busy, channels * elapsed),
-            ingress: percent(u128::from(sample.reads), room),
+            ingress: percent(u128::from(reads), room),
             threshold: ways.threshold,
         };
         Some(WayDecision {
             step: ways::decide(signals),
             memory: signals.local,
             ingress: signals.ingress,
-            reads: sample.reads,
+            reads,
             room: u64::try_from(room).unwrap_or(u64::MAX),
         })
     }
@@ -210,13 +258,21 @@ impl Machine {
         out.record(l2.id(), About::default(), || What::WaySample { remote, l1_remote, moved, decision });
     }
 
-    /// Bytes per second that the links into a socket can carry now.
-    fn ingress_bandwidth(&self, socket: usize) -> u64 {
+    /// Bytes per second that a lane carries.
+    fn lane_bandwidth(&self) -> u64 {
         let network = &self.fixed.spec.network;
-        let inward = self.fixed.sockets.get(socket).map_or(&[][..], |socket| &socket.inward);
-        let links = inward.iter().filter_map(|link| self.links.get(*link));
-        let lanes: u64 = links.map(|link| u64::from(link.lanes)).sum();
-        network.bandwidth.0 / u64::from(network.lanes.max(1)) * lanes
+        network.bandwidth.0 / u64::from(network.lanes.max(1))
+    }
+
+    /// The links over which other sockets answer a socket.
+    fn inward(&self, socket: usize) -> &[usize] {
+        self.fixed.sockets.get(socket).map_or(&[][..], |socket| &socket.inward)
+    }
+
+    /// Lanes of the links into a socket times the ticks that they had them until now.
+    fn ingress_lane_ticks(&self, socket: usize) -> u64 {
+        let links = self.inward(socket).iter().filter_map(|link| self.links.get(*link));
+        links.map(|link| link.lane_ticks_until(self.now)).sum()
     }
 
     /// Every cache of a socket moves its partition by a step. Whether a way has moved.
@@ -285,29 +341,51 @@ impl Machine {
     }
 }
 
+/// Whether a message is one to which another socket answers.
+fn is_answered(kind: MessageKind) -> bool {
+    matches!(kind, MessageKind::Fetch | MessageKind::Forward | MessageKind::Writeback | MessageKind::Notify)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::machine::sample::{performing, program};
-    use crate::model::access::AccessKind::Load;
+    use crate::model::access::AccessKind::{Load, Store};
+    use crate::model::inspect::Inspect;
+    use crate::model::operation::Operation;
+    use crate::workload::{Operations, TaskKind};
 
-    /// Sockets whose eight warps each read 256 lines of the other one's memory, over links that are too narrow for it.
-    fn reading_the_other(sockets: std::ops::Range<u64>, packets: &str) -> Machine {
+    /// Sockets whose eight warps each read 256 lines of the other one's memory, over links that are too narrow for it; or store
+    /// to every fourth of them.
+    fn reading_the_other(sockets: std::ops::Range<u64>, packets: &str, stores: bool) -> Machine {
         let lines = |socket: u64, warp: u64| -> Vec<u64> {
             let pages = (4 * warp..4 * warp + 4).map(|page| 0x2000 * page + 0x1000 * (1 - socket));
             pages.flat_map(|page| (0..64).map(move |line| page + 64 * line)).collect()
         };
         let warps = sockets.flat_map(|socket| (0..8).map(move |warp| (socket, warp)));
         let work = warps.map(|(socket, warp)| {
-            program(&format!("gpu{socket}.cu{}", warp % 2), Load, &lines(socket, warp))
+            let mut program = program(&format!("gpu{socket}.cu{}", warp % 2), Load, &lines(socket, warp));
+            if let TaskKind::Program { operations: Operations::Listed(listed), .. } = &mut program.what
+                && stores
+            {
+                let every_fourth = Arc::get_mut(listed).unwrap().iter_mut().step_by(4);
+                every_fourth.for_each(|operation| match operation {
+                    Operation::Access(access) => access.kind = Store,
+                    _ => panic!("{operation:?}"),
+                });
+            }
+            program
         });
         let changes = [
             "gpu.numa.l2=partitioned",
             "gpu.numa.sample=10000",
             "gpu.numa.threshold=95",
-            "gpu.sm.outstanding=4",
-            "gpu.l1.mshrs=16",
-            "gpu.l2.mshrs=16",
+            "gpu.sm.outstanding=16",
+            "gpu.l1.mshrs=32",
+            "gpu.l2.mshrs=64",
+            "network.buffers=16",
             "network.bandwidth=1 GB/s",
             packets,
         ];
@@ -320,7 +398,7 @@ mod tests {
     fn a_link_full_of_reads_is_saturated_though_others_ask_over_it_too() {
         // Whether or not each line goes in packets, whose headers fill the link, too.
         for packets in ["network.payload=4096 B", "network.payload=8 B"] {
-            let machine = reading_the_other(0..2, packets);
+            let machine = reading_the_other(0..2, packets, false);
             let ways = machine.ways.as_ref().unwrap();
             for socket in 0..2 {
                 let all: Vec<_> = ways.decided(socket).map(|one| one.l2.decision).collect();
@@ -332,7 +410,7 @@ mod tests {
 
     #[test]
     fn what_others_ask_of_a_socket_takes_no_way_from_its_own_lines() {
-        let machine = reading_the_other(0..1, "network.payload=4096 B");
+        let machine = reading_the_other(0..1, "network.payload=4096 B", false);
         let ways = machine.ways.as_ref().unwrap();
         let asked: Vec<_> = ways.decided(1).map(|one| one.l2.decision).collect();
         assert!(asked.len() >= 10, "{asked:?}");
@@ -346,14 +424,36 @@ mod tests {
     fn a_socket_has_the_bandwidth_of_what_it_is_answered_over() {
         let into = |topology: &str| {
             let topology = format!("network.topology={topology}");
-            let changes = [topology.as_str(), "gpu.numa.l2=partitioned"];
+            let changes = [topology.as_str(), "gpu.numa.l2=partitioned", "host.cores=1"];
             let work = vec![program("gpu0.cu0", Load, &[0x1000])];
             let machine = performing("tiny/numa-2socket", &changes, work);
-            (0..2).map(|socket| machine.ingress_bandwidth(socket)).collect::<Vec<_>>()
+            let name = |link: &usize| match &machine.fixed.visible_links[*link] {
+                Some((id, _, _)) => machine.components().path(*id).to_owned(),
+                None => String::new(),
+            };
+            (0..2).flat_map(|socket| machine.inward(socket).iter().map(name)).collect::<Vec<_>>()
         };
-        let switched = into("switch");
-        assert!(switched[0] > 0 && switched[0] == switched[1], "{switched:?}");
-        // A medium that all share is one link, too.
-        assert_eq!(into("shared"), switched);
+        assert_eq!(into("switch"), ["link.gpu0.in", "link.gpu1.in"]);
+        assert_eq!(into("shared"), ["link.host.in", "link.host.in"], "a medium that all share");
+        assert_eq!(
+            into("point-to-point"),
+            ["link.gpu1.gpu0", "link.gpu0.gpu1"],
+            "not over that from the host"
+        );
+    }
+
+    #[test]
+    fn what_answers_a_socket_s_own_writes_leaves_its_reads_less_room() {
+        let machine = reading_the_other(0..1, "network.payload=4096 B", true);
+        let decided: Vec<_> = machine.ways.as_ref().unwrap().decided(0).map(|one| one.l2.decision).collect();
+        let most = decided.iter().filter(|one| one.step == Step::ToRemote).count();
+        assert!(decided.len() >= 10 && most * 4 >= decided.len() * 3, "{decided:?}");
+    }
+
+    #[test]
+    fn one_socket_alone_has_all_of_its_ways() {
+        let work = vec![program("gpu0.cu0", Load, &[0x1000])];
+        let machine = performing("tiny/numa-2socket", &["gpu.numa.l2=partitioned", "gpu.count=1"], work);
+        assert!(machine.ways.is_none() && machine.nodes.iter().all(|node| node.remote_ways() == 0));
     }
 }

@@ -14,15 +14,18 @@ pub enum Level {
     /// The cache for GPUs on the side of the CPU.
     Client,
     Smd,
-    /// The memory of the GPU.
+    /// The memory of the GPU; of several sockets, that of its own.
     Memory,
+    /// The L2 and the memory of another socket.
+    FarL2,
+    FarMemory,
     Hmd,
     /// Another GPU handed the data over directly (peer transfer).
     Peer,
 }
 
 impl Level {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::L1,
         Self::Joined,
         Self::L2,
@@ -30,6 +33,8 @@ impl Level {
         Self::Client,
         Self::Smd,
         Self::Memory,
+        Self::FarL2,
+        Self::FarMemory,
         Self::Hmd,
         Self::Peer,
     ];
@@ -45,8 +50,20 @@ impl Level {
             Self::Client => "client",
             Self::Smd => "smd",
             Self::Memory => "memory",
+            Self::FarL2 => "far_l2",
+            Self::FarMemory => "far_memory",
             Self::Hmd => "hmd",
             Self::Peer => "peer",
+        }
+    }
+
+    /// What it is where it is another socket's.
+    #[must_use]
+    pub fn far(self) -> Self {
+        match self {
+            Self::L2 => Self::FarL2,
+            Self::Memory => Self::FarMemory,
+            near => near,
         }
     }
 

@@ -57,7 +57,7 @@ pub struct WayDecision {
     pub ingress: u32,
     /// Bytes that the requests to read which left the socket in the sample bring over that link.
     pub reads: u64,
-    /// Bytes that the link could bring in the sample beside what others ask of the socket over it.
+    /// Bytes that the link could bring in the sample beside what others ask of the socket over it, and what answers its writes.
     pub room: u64,
 }
 

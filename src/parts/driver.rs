@@ -156,6 +156,7 @@ impl Driver {
         for planned in self.planned.iter_mut().filter(|planned| planned.page == page) {
             planned.reason = MoveReason::Demanded;
         }
+        self.residency.await_page(page);
     }
 
     /// Step 5 of Fig. 4: a far-fault comes into the queue, and the driver is interrupted. Whether the page had been
@@ -228,7 +229,7 @@ impl Driver {
         let extra = self.prefetch(&demand, free);
         // All that far-faulted is still on its way out: there is no set yet.
         if demand.is_empty() && extra.is_empty() {
-            return self.go_on().0;
+            return self.go_on();
         }
         self.sets += 1;
         let because = faults.first().map(|fault| fault.since.event);
@@ -243,20 +244,20 @@ impl Driver {
             Decision { set, at: now, demanded, prefetched: extra.len(), evicted: 0, free, because };
         let prefetched = |page| Planned { page, reason: MoveReason::Prefetched, set, because };
         self.planned.extend(extra.into_iter().map(prefetched));
-        self.was_full |= self.residency.free() < self.planned.len() as u64;
-        let (orders, evicted) = self.go_on();
-        self.decision.evicted = evicted;
-        orders
+        // As long as it is to be filled, it is full with the last page for which it has a frame.
+        let frames = self.residency.free().saturating_add(u64::from(!self.config.precondition));
+        self.was_full |= frames <= self.planned.len() as u64;
+        self.go_on()
     }
 
-    /// Gives frames to pages that wait for one, and makes room for the others; the orders, and how many of them evict. Those
-    /// that fetch stand first: a clean page is gone at once, and its frame goes to the next page in the row.
-    fn go_on(&mut self) -> (Vec<Order>, usize) {
+    /// Gives frames to pages that wait for one, and makes room for the others. Orders that fetch stand first: a clean page is gone
+    /// at once, and its frame goes to the next page in the row.
+    fn go_on(&mut self) -> Vec<Order> {
         let mut orders = self.fetch();
         let room = self.make_room();
-        let evicted = room.len();
+        self.decision.evicted += room.len();
         orders.extend(room);
-        (orders, evicted)
+        orders
     }
 
     /// "The first unique 80 pages that far-fault to the SW runtime within an interval."
@@ -441,7 +442,7 @@ impl Driver {
     /// A page is back in host memory.
     pub fn evicted(&mut self, page: Page) -> Vec<Order> {
         self.counters.written_back += u64::from(self.residency.gone(page));
-        self.go_on().0
+        self.go_on()
     }
 
     /// A page has come to the GPU.
@@ -450,7 +451,7 @@ impl Driver {
         // Whoever has far-faulted for it is answered: it must not be brought again, for nobody, once it has left.
         self.queue.retain(|fault| fault.page != planned.page);
         // What could not be evicted before may be now.
-        self.go_on().0
+        self.go_on()
     }
 
     /// A compute unit of the GPU accesses a page, wherever it is.
@@ -466,7 +467,7 @@ impl Driver {
         if self.planned.is_empty() {
             return Vec::new();
         }
-        self.go_on().0
+        self.go_on()
     }
 
     /// Pages in the order in which they were accessed first.

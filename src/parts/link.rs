@@ -70,6 +70,9 @@ pub struct Link {
     pub packets: Option<Packets>,
     /// Lanes that messages can take which leave from now on.
     pub lanes: u32,
+    /// Since when it has had them, and its lanes times the ticks that it had them before that.
+    lanes_since: Tick,
+    lane_ticks: u64,
     /// If its samples are watched.
     pub meter: Option<Box<Meter>>,
     /// Ticks in a sample of the history.
@@ -113,6 +116,8 @@ impl Link {
             latency,
             packets: None,
             lanes,
+            lanes_since: 0,
+            lane_ticks: 0,
             meter: None,
             window: window.max(1),
             sample_end: window.max(1),
@@ -141,10 +146,10 @@ impl Link {
     }
 
     /// Has the rate and latency of `other` from here on, and its lanes unless they stay where they are.
-    pub fn adopt(&mut self, other: &Self, keeps_lanes: bool) {
+    pub fn adopt(&mut self, other: &Self, keeps_lanes: bool, now: Tick) {
         (self.whole, self.nominal, self.latency) = (other.whole, other.nominal, other.latency);
         self.packets = other.packets;
-        self.set_lanes(if keeps_lanes { self.lanes } else { other.lanes });
+        self.set_lanes(if keeps_lanes { self.lanes } else { other.lanes }, now);
     }
 
     /// Lanes that it was built with.
@@ -155,7 +160,8 @@ impl Link {
 
     /// Messages that leave from now on have so many lanes, those too that wait for it. Those that have left arrive as they
     /// would have.
-    pub fn set_lanes(&mut self, lanes: u32) {
+    pub fn set_lanes(&mut self, lanes: u32, now: Tick) {
+        (self.lane_ticks, self.lanes_since) = (self.lane_ticks_until(now), now);
         self.lanes = lanes;
         let share = |whole: ByteRate| {
             let (lanes, nominal) = (u64::from(lanes.max(1)), u64::from(self.nominal.max(1)));
@@ -165,6 +171,13 @@ impl Link {
             (Some(own), Some(new)) => own.adopt(new),
             (own, new) => *own = new,
         }
+    }
+
+    /// Its lanes times the ticks that it had them, summed up until now.
+    #[must_use]
+    pub fn lane_ticks_until(&self, now: Tick) -> u64 {
+        let since = now.saturating_sub(self.lanes_since);
+        self.lane_ticks.saturating_add(since.saturating_mul(u64::from(self.lanes)))
     }
 
     /// When the last message that was sent so far went onto it.
@@ -375,7 +388,7 @@ impl Link {
     pub fn digest(&self, hasher: &mut impl Hasher) {
         (self.free_at, self.rate).hash(hasher);
         if let Some(meter) = &self.meter {
-            (self.lanes, meter, &self.waiting).hash(hasher);
+            (self.lanes, self.lanes_since, self.lane_ticks, meter, &self.waiting).hash(hasher);
         }
     }
 }

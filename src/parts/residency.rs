@@ -34,6 +34,8 @@ pub struct Residency {
     /// Allocated and in host memory.
     absent: PageSet,
     coming: PageSet,
+    /// Those of them that somebody waits for, whatever they set out for.
+    awaited: PageSet,
     resident: PageSet,
     leaving: PageSet,
     away: PageSet,
@@ -59,6 +61,7 @@ impl Residency {
             absent: allocated.clone(),
             allocated,
             coming: PageSet::default(),
+            awaited: PageSet::default(),
             resident: PageSet::default(),
             leaving: PageSet::default(),
             away: PageSet::default(),
@@ -114,11 +117,18 @@ impl Residency {
         self.present.insert(page);
     }
 
+    /// Somebody waits for a page, which may be on its way.
+    pub fn await_page(&mut self, page: Page) {
+        if self.coming.contains(page) {
+            self.awaited.insert(page);
+        }
+    }
+
     /// A page has come.
     pub fn arrive(&mut self, page: Page, reason: MoveReason, now: Tick) {
         self.coming.remove(page);
         self.resident.insert(page);
-        if reason != MoveReason::Demanded {
+        if !self.awaited.remove(page) && reason != MoveReason::Demanded {
             self.settle(page, now);
         }
         if reason == MoveReason::Prefetched {
@@ -264,7 +274,7 @@ impl Residency {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        (&self.absent, &self.coming, &self.resident, &self.leaving, &self.away).hash(hasher);
+        (&self.absent, &self.coming, &self.awaited, &self.resident, &self.leaving, &self.away).hash(hasher);
         (&self.dirty, &self.unused, &self.settled, &self.pages, &self.blocks).hash(hasher);
     }
 }
@@ -287,6 +297,13 @@ mod tests {
         assert_eq!((pages.free(), pages.place(Page(1))), (1, Place::Leaving));
         assert_eq!((pages.pages.oldest(), pages.blocks.oldest()), (None, None));
         assert!(pages.gone(Page(1)), "it was dirty");
+        pages.reserve(Page(2));
+        pages.await_page(Page(2));
+        pages.arrive(Page(2), MoveReason::Prefetched, 8);
+        assert!(!pages.is_settled(Page(2)), "it may not leave before who waits for it has had it");
+        assert!(pages.touch(Page(2), false, 9) && pages.is_settled(Page(2)));
+        pages.leave(Page(2));
+        pages.gone(Page(2));
         assert_eq!((pages.free(), pages.place(Page(1)), pages.absent().len()), (2, Place::Host, 4));
     }
 }

@@ -78,8 +78,8 @@ pub struct Tlb {
     /// Those of them whose far-fault another compute unit has raised; without these they are the counter of section 3.
     pub joined: u32,
     turns: u64,
-    /// When it looked a page up last, and how many at that time.
-    looked: (Tick, u32),
+    /// When it looked a page up last, and which at that time: a port looks one up for all that access it.
+    looked: (Tick, SmallVec<[Page; 4]>),
     /// Of accesses: those that were translated at once, that asked the GMMU, and that joined such a miss.
     pub hits: u64,
     pub missed: u64,
@@ -99,7 +99,7 @@ impl Tlb {
             nacks: 0,
             joined: 0,
             turns: 0,
-            looked: (0, 0),
+            looked: (0, SmallVec::new()),
             hits: 0,
             missed: 0,
             merged: 0,
@@ -118,8 +118,12 @@ impl Tlb {
             return if is_allowed && self.owed.contains(&page) { Look::Hit } else { Look::Blocked };
         }
         self.owed.retain(|owed| *owed != page);
-        let before = if self.looked.0 == since.tick { self.looked.1 } else { 0 };
-        self.looked = (since.tick, before + 1);
+        if self.looked.0 != since.tick {
+            self.looked = (since.tick, SmallVec::new());
+        }
+        if !self.looked.1.contains(&page) {
+            self.looked.1.push(page);
+        }
         if is_allowed && self.find(page) {
             return Look::Hit;
         }
@@ -133,10 +137,11 @@ impl Tlb {
         Look::Miss
     }
 
-    /// Whether it can look up another page now.
+    /// Whether it can look up a page now, or has.
     #[must_use]
-    pub fn has_port(&self, now: Tick) -> bool {
-        self.looked.0 != now || self.looked.1 < self.config.ports
+    pub fn has_port(&self, page: Page, now: Tick) -> bool {
+        let (at, pages) = &self.looked;
+        *at != now || pages.len() < self.config.ports as usize || pages.contains(&page)
     }
 
     /// Whether it has the translation of a page, which is then the one used last.
@@ -259,7 +264,7 @@ impl Tlb {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        (&self.entries, &self.absent, &self.owed, self.nacks, self.joined, self.turns, self.looked)
+        (&self.entries, &self.absent, &self.owed, self.nacks, self.joined, self.turns, &self.looked)
             .hash(hasher);
         self.misses.iter().for_each(|entry| entry.hash(hasher));
     }
@@ -300,7 +305,8 @@ mod tests {
         let at = |tick| Since { tick, event: 0 };
         for (tick, page, left) in [(5, 1, true), (5, 2, false), (6, 3, true)] {
             tlb.look(Page(page), (false, true), at(tick));
-            assert_eq!(tlb.has_port(tick), left, "page {page}");
+            assert_eq!(tlb.has_port(Page(9), tick), left, "page {page}");
+            assert!(tlb.has_port(Page(page), tick), "what it has looked up takes no other port");
         }
     }
 

@@ -15,7 +15,8 @@ pub enum Schedule {
     /// (UMH, section 6).
     #[default]
     Modulo,
-    /// Each GPU has its share, blocks that follow each other: an "equal amount of contiguous CTAs to each GPU".
+    /// Each GPU has its share, blocks that follow each other: an "equal amount of contiguous CTAs to each GPU". What is left over goes to
+    /// the first ones, as pages of arrays that are divided do.
     Contiguous,
 }
 
@@ -34,7 +35,8 @@ impl Schedule {
             Self::RoundRobin => (nth, blocks),
             Self::Modulo => (gpu.saturating_add(nth.saturating_mul(gpus)), blocks),
             Self::Contiguous => {
-                let start = |gpu: u64| (u128::from(blocks) * u128::from(gpu) / u128::from(gpus)) as u64;
+                let start =
+                    |gpu: u64| (u128::from(blocks) * u128::from(gpu)).div_ceil(u128::from(gpus)) as u64;
                 (start(gpu).saturating_add(nth), start(gpu.saturating_add(1)))
             }
         };
@@ -45,6 +47,7 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::placement::split;
 
     fn dealt(schedule: Schedule, gpu: u64, blocks: u64) -> Vec<u64> {
         (0..20).map_while(|nth| schedule.block(gpu, 3, nth, blocks)).collect()
@@ -60,6 +63,18 @@ mod tests {
             }
         }
         assert_eq!(dealt(Schedule::RoundRobin, 1, 4), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn what_is_left_over_goes_where_the_pages_of_a_divided_array_do() {
+        for count in 1..20_u64 {
+            for gpu in 0..3 {
+                let pages: Vec<u64> =
+                    (0..count).filter(|page| u64::from(split(*page, count, 3)) == gpu).collect();
+                assert_eq!(dealt(Schedule::Contiguous, gpu, count), pages, "{count}");
+            }
+        }
+        assert_eq!(dealt(Schedule::Contiguous, 0, 1), [0]);
     }
 
     #[test]

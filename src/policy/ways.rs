@@ -9,8 +9,8 @@ pub struct Signals {
     pub local: u32,
     /// Projected utilisation of the link into the socket, in percent: what the requests to read that left it in the sample
     /// will bring, of what the link has room for. Incoming writes do not count: they "may saturate our link bandwidth falsely".
-    /// Nor do incoming requests to read, but they leave less room: where sockets read from each other, they have a part of
-    /// each link, and what is brought, which has the rest of it, would never come to 99 % of all.
+    /// Nor do incoming requests to read and what answers the socket's own writes, but they leave less room: they have a part of the
+    /// link, and what is brought, which has the rest of it, would never come to 99 % of all.
     pub ingress: u32,
     /// Percent from which on a bandwidth is saturated.
     pub threshold: u32,

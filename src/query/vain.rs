@@ -15,6 +15,8 @@ use crate::machine::Machine;
 use crate::model::component::{Component, ComponentId, ComponentKind, Components};
 use crate::model::inspect::Inspect;
 use crate::model::record::{FieldInfo, FieldType, KindInfo};
+use crate::policy::lanes::LanePolicy;
+use crate::policy::placement::Placement;
 
 /// A machine as far as it decides which records there can be.
 #[derive(Clone, Copy, Debug)]
@@ -141,6 +143,9 @@ impl<'a> Possible<'a> {
             "hop" => {
                 (self.spec.network.topology == Topology::Switch, "there is no switch (network.topology)")
             }
+            "lane-reversal" if self.spec.network.balancer.is_some() => {
+                (turns(self.spec), "lanes stay where they are (network.balancer.policy)")
+            }
             "lane-reversal" | "lane-sample" | "saturation" => {
                 (self.spec.network.balancer.is_some(), "no balancer watches the links (network.balancer)")
             }
@@ -152,8 +157,8 @@ impl<'a> Possible<'a> {
                 "no memory is shared between sockets, or with the host (gpu.memory.home)",
             ),
             "page-home" => (
-                has(|gpu| gpu.memory.home == GpuHome::Numa),
-                "no memory is shared between sockets (gpu.memory.home)",
+                has(|gpu| gpu.numa.as_ref().is_some_and(|numa| numa.placement == Placement::FirstTouch)),
+                "no page gets its home when it is touched (gpu.numa.placement)",
             ),
             "dram" | "activate" => {
                 (self.has_queues, "no memory has a controller with a queue (gpu.memory.dram.scheduler)")
@@ -279,8 +284,13 @@ fn page(tree: &Tree<Clause>) -> Option<String> {
     }
 }
 
+/// Whether lanes may turn.
+fn turns(spec: &MachineSpec) -> bool {
+    spec.network.balancer.as_ref().is_some_and(|balancer| balancer.policy == LanePolicy::Dynamic)
+}
+
 fn is_partitioned(gpu: &GpuSpec) -> bool {
-    gpu.numa.as_ref().is_some_and(|numa| numa.organisation == Organisation::Partitioned)
+    gpu.count > 1 && gpu.numa.as_ref().is_some_and(|numa| numa.organisation == Organisation::Partitioned)
 }
 
 fn kind(tree: &Tree<Clause>) -> Option<&'static KindInfo> {

@@ -104,7 +104,7 @@ fn overview(text: &mut String, run: &Run, machine: &dyn Inspect, about_machine: 
     }
     let worked = values.get("work_cycles") as u64;
     let rest = if worked < report.cycles {
-        format!("; the work was done at cycle {}, what the driver had begun later", grouped(worked))
+        format!("; the work was done at cycle {}, what was under way then came later", grouped(worked))
     } else {
         String::new()
     };

@@ -155,6 +155,12 @@ impl CellName {
                 choices.push(answer);
             }
         }
+        // Where the table merges nothing else, any state might be meant.
+        if let Self::Merge(..) = self {
+            let states = table.rows.iter().map(|row| format!("becomes {}", row.state));
+            let others: Vec<String> = states.filter(|state| !choices.contains(state)).collect();
+            choices.extend(others.into_iter().take(CHOICES.saturating_sub(choices.len())));
+        }
         choices.sort_unstable();
         choices
     }
@@ -323,6 +329,14 @@ mod tests {
         let rules = "if another child owns the block, tells the owner that somebody reads, then grants S; \
                      else if no other child has the block, grants E; else grants S";
         assert_eq!(answer("directory read"), rules);
+    }
+
+    #[test]
+    fn a_merge_that_is_the_only_one_of_its_table_has_other_states_beside_it() {
+        let table = crate::config::load_protocol("mesi", None).unwrap();
+        let name = CellName::read(&Text::new("because", "merge M E"), &table).unwrap();
+        let choices = name.choices(&table);
+        assert!(choices.len() > 2 && choices.contains(&name.answer(&table).unwrap()), "{choices:?}");
     }
 
     #[test]

@@ -153,6 +153,16 @@ impl Checker {
         }
     }
 
+    /// Rules that the last event has broken, where nobody has listened to it.
+    pub fn note_broken(&mut self, subject: &dyn Subject, broken: &[Violation]) {
+        for Violation { rule, text, .. } in broken {
+            self.violated = true;
+            if self.ends != Ending::Violation {
+                self.failures.fail(place(subject), format!("{rule}: {text}"));
+            }
+        }
+    }
+
     /// Looks at the machine after an event that made `records`.
     pub fn observe(&mut self, subject: &dyn Subject, records: &[Record]) {
         self.violations(records);

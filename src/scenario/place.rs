@@ -44,11 +44,27 @@ impl<'a> Place<'a> {
         self.only(name, &what, &found, |id, _| children.contains(&id)).map(|(_, component)| component)
     }
 
-    /// That a prefix of paths means something; returns it as the paths write it.
-    pub fn group(self, name: &At<String>) -> Result<String> {
+    /// That a prefix of paths means parts of GPUs that give a memory what they hold when they are flushed; returns it as the paths
+    /// write it.
+    pub fn flushed(self, name: &At<String>) -> Result<String> {
         let group = canonical(&name.value);
-        if self.components.iter().any(|(_, c)| is_beneath(&c.path, &group)) {
+        let is_meant = |component: &Component| is_beneath(&component.path, &group);
+        let is_home = |id: &ComponentId| {
+            let parent = self.components.get(*id);
+            parent.is_some_and(|parent| matches!(parent.kind, ComponentKind::Hmd | ComponentKind::Memory))
+        };
+        let gives = |(id, component): (ComponentId, &Component)| {
+            !self.components.is_host(id) && component.parents.iter().any(is_home)
+        };
+        if self.components.iter().any(|(id, component)| is_meant(component) && gives((id, component))) {
             return Ok(group);
+        }
+        if self.components.iter().any(|(_, component)| is_meant(component)) {
+            let message = format!("what {} holds goes to no memory when it is flushed", name.value);
+            let tops = self.components.iter().find(|(id, component)| gives((*id, component)));
+            let example = tops.map_or_else(String::new, |(_, top)| format!(", such as {}", top.path));
+            let error = self.document.complain(Some(&name.span), message);
+            return Err(error.expected(format!("a GPU, or what is in front of a memory{example}")).into());
         }
         let groups: Vec<&str> = self
             .components

@@ -97,6 +97,13 @@ impl Scenario {
             .collect()
     }
 
+    /// The names of the files that it brings along, if it does.
+    #[must_use]
+    pub fn brings(&self) -> Option<String> {
+        let names: Vec<&str> = self.shelf.brought().map(|source| &*source.name).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
     /// The machine and protocol files that it uses, without those that it brings along.
     fn files(&self, options: &Options) -> Result<Vec<Kept>> {
         let mut files = Vec::new();

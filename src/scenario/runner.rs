@@ -104,15 +104,25 @@ impl Runner {
     pub fn step(&mut self) -> Option<&Ended> {
         if self.ended.is_none() {
             self.records.list.clear();
+            let known = self.machine.violations().len();
             let outcome = self.machine.step(&mut self.records);
             // The last checks of a machine that comes to rest may make records too.
             if outcome == StepOutcome::Ran || !self.records.list.is_empty() {
                 self.checker.observe(&self.machine, &self.records.list);
             }
+            self.note_broken(known);
             self.compare();
             self.ended = self.checker.how_ended(outcome, || self.machine.tasks());
         }
         self.ended.as_ref()
+    }
+
+    /// Tells the checker of rules that have been broken since there were so many, unless it has seen that in records.
+    fn note_broken(&mut self, known: usize) {
+        if !self.records.on {
+            let broken = self.machine.violations().get(known..).unwrap_or_default();
+            self.checker.note_broken(&self.machine, broken);
+        }
     }
 
     /// Runs to the end and tells how; nothing if `go_on`, which is asked from time to time, has had enough.
@@ -150,7 +160,9 @@ impl Runner {
     /// machine runs through all at once.
     fn advance(&mut self, events: u64) -> Option<&Ended> {
         if self.ended.is_none() && self.is_unwatched() {
-            let outcome = self.machine.run_until(self.machine.event().saturating_add(events));
+            let known = self.machine.violations().len();
+            let outcome = self.machine.run_unless_broken(self.machine.event().saturating_add(events));
+            self.note_broken(known);
             self.ended = self.checker.how_ended(outcome, || self.machine.tasks());
             return self.ended.as_ref();
         }

@@ -19,6 +19,7 @@ use super::*;
 mod expecting;
 mod launches;
 mod slips;
+mod timing;
 
 fn scenario(text: &str) -> Scenario {
     Scenario::parse(Source::new("test.toml", text), None).unwrap_or_else(|e| panic!("{e}"))

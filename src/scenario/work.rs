@@ -141,7 +141,7 @@ impl Work {
                     kind.clone()
                 }
                 Kind::Flush { below } => {
-                    let below = below.as_ref().map(|name| place.group(name)).transpose()?;
+                    let below = below.as_ref().map(|name| place.flushed(name)).transpose()?;
                     TaskKind::Flush { below: below.unwrap_or_default() }
                 }
             };

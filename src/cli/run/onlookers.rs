@@ -108,6 +108,10 @@ impl Sampler {
         file: Option<&Path>,
     ) -> Result<Self, Trouble> {
         let series = Series::new(machine, every, wanted).map_err(|missing| match missing {
+            Missing::Anywhere(pattern) if machine.statistic(&pattern).is_some() => Diagnostic::new(format!(
+                "no column is called {pattern}: a row has what belongs to its moment, or to the cycles before it"
+            ))
+            .expected("such as link.host.out.interval.utilisation; cycle and event stand in every row"),
             Missing::Anywhere(pattern) => Diagnostic::new(format!("no column is called {pattern}"))
                 .expected("a name of a statistic that `umscope run --stats` shows, such as gpu0.l2.0.misses, with * for any part of it; cycle and event stand in every row"),
             Missing::OfInterval(pattern) => {

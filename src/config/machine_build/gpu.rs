@@ -50,8 +50,9 @@ impl Build<'_> {
         let paging = self.paging(file.paging.as_ref(), memory.home)?;
         let read_only = self.read_only(file.read_only.as_ref(), memory.home, paging.is_some())?;
         let why = ("numa", "gpu.numa without gpu.memory.home = \"numa\": the GPUs share no memories");
+        let has_copies = file.copies.is_some();
         let numa = self.of_home(is(GpuHome::Numa), ("gpu.numa", file.numa.as_ref()), why, |file| {
-            self.numa(file, (&l1, &mut l2.cache), paging.as_ref())
+            self.numa(file, (&l1, &mut l2.cache), paging.as_ref(), has_copies)
         })?;
         let why =
             ("unified", "gpu.unified without gpu.memory.home = \"unified\": no page lives in GPU memory");

@@ -16,6 +16,7 @@ impl Build<'_> {
         file: &NumaFile,
         (l1, l2): (&CacheSpec, &mut CacheSpec),
         paging: Option<&PagingSpec>,
+        has_copies: bool,
     ) -> Result<NumaSpec> {
         let check = self.check;
         let organisation = file.l2.unwrap_or_default();
@@ -54,7 +55,7 @@ impl Build<'_> {
             return fail(complaint.expected(format!("{usual}, or no gpu.numa.write with another protocol")));
         }
         Ok(NumaSpec {
-            placement: file.placement.unwrap_or_default(),
+            placement: self.placement(file, has_copies)?,
             page: page.value as u32,
             organisation,
             remote: (organisation == Organisation::Static).then(|| "gpu-write-through".to_owned()),
@@ -62,6 +63,18 @@ impl Build<'_> {
             sample: check.count("gpu.numa.sample", file.sample.as_ref(), 5000, 1..=1_000_000_000)?,
             threshold: check.count("gpu.numa.threshold", file.threshold.as_ref(), 99, 1..=100)?,
         })
+    }
+
+    /// Where pages live. What is copied there before a task has to have a place.
+    fn placement(&self, file: &NumaFile, has_copies: bool) -> Result<Placement> {
+        if has_copies && file.placement == Some(Placement::FirstTouch) {
+            let message =
+                "what is copied to GPUs before they touch it cannot go to the one that touches it first";
+            let complaint = self.check.document.complain_about("gpu.numa.placement", message);
+            return fail(complaint.expected("split, page, fine or first with gpu.copies"));
+        }
+        let usual = if has_copies { Placement::Split } else { Placement::default() };
+        Ok(file.placement.unwrap_or(usual))
     }
 
     /// Pages that are brought to sockets live on one of them.

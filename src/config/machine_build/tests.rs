@@ -353,6 +353,12 @@ fn what_does_not_suit_a_machine_is_told_of_the_key_that_was_set() {
         ("tiny/umh-2gpu", "gpu.numa.sample=3", 5, "gpu.numa without gpu.memory.home = \"numa\""),
         ("tiny/umh-2gpu", "gpu.tags.data=64 B", 5, "gpu.tags without gpu.memory.home = \"cache\""),
         ("tiny/umh-2gpu", "gpu.copies.share=50", 5, "gpu.copies without gpu.memory.home = \"numa\""),
+        (
+            "tiny/memcpy-2gpu",
+            "gpu.numa.placement=first-touch",
+            10,
+            "what is copied to GPUs before they touch it cannot go to the one that touches it first",
+        ),
         ("tiny/umh-2gpu", "gpu.remote_directory.bits=8", 5, "gpu.remote_directory is about lines"),
         ("tiny/paged-1gpu", "gpu.read_only.tlb=8", 5, "gpu.read_only with gpu.memory.home = \"own\""),
         ("tiny/numa-4socket", "gpu.read_only.limit=2", 5, "gpu.read_only with gpu.memory.home = \"numa\""),

@@ -20,11 +20,11 @@ pub struct PagingFile {
     pub share: Option<At<f64>>,
     /// What a far-fault does to its compute unit. Default: "replay".
     pub faults: Option<FaultMode>,
-    /// Far-faults that the GMMU tracks for each compute unit, 1 to 256. Default: 16.
+    /// Far-faults that the GMMU tracks for each compute unit, 1 to 256; where they block it, it has one. Default: 16.
     pub far_faults: Option<At<u64>>,
     /// Entries of the TLB of a compute unit, 1 to 65536. Default: 128.
     pub tlb: Option<At<u64>>,
-    /// Pages that a TLB looks up in a core cycle, 1 to 64. Default: 4.
+    /// Pages that a TLB looks up in a core cycle, each for all lines of an instruction, 1 to 64. Default: 4.
     pub tlb_ports: Option<At<u64>>,
     /// From a TLB to the GMMU and back, one way, in core cycles, 0 to 1000000. Default: 10.
     pub tlb_latency: Option<At<u64>>,

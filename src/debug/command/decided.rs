@@ -6,23 +6,32 @@ use crate::debug::session::Session;
 use crate::model::record::{Record, What};
 use crate::model::ways::{WayDecision, WayStep};
 
-/// What was decided in the last event, if anything was.
+/// What was decided in the last event, if anything was: by what it stopped at, since all links and sockets decide at once.
 pub(super) fn told(session: &mut Session) -> Option<Vec<String>> {
-    let records = session.last_records().to_vec();
+    let event = session.machine().event();
+    let all = session.last_records().to_vec();
+    // A stop that means all of the event says nothing of one of them.
+    let stopped = session.last_stop().filter(|stop| stop.event == event && stop.records.len() < all.len());
+    let mut records = stopped.map_or_else(Vec::new, |stop| stop.records.clone());
+    let (moves, others): (Vec<Record>, Vec<Record>) = all
+        .into_iter()
+        .partition(|record| matches!(record.what, What::WayRepartition { .. } | What::LaneReversal(_)));
+    records.extend(moves.into_iter().chain(others));
     let machine = session.machine();
     let spec = machine.machine()?.spec();
     let mut decided = records.iter().filter_map(|record| Some((record, why(record, spec)?)));
     let (record, why) = decided.next()?;
-    Some(vec![predicate(record, machine.components()), why])
+    let (path, what) = (machine.components().path(record.at), predicate(record, machine.components()));
+    Some(vec![format!("{path}: {what}"), why])
 }
 
 fn why(record: &Record, spec: &MachineSpec) -> Option<String> {
     match &record.what {
-        What::WayRepartition { decision, .. } => {
+        What::WayRepartition { decision, .. } | What::WaySample { decision, .. } => {
             let threshold = spec.gpu.as_ref()?.numa.as_ref()?.threshold;
             Some(ways(*decision, threshold))
         }
-        What::LaneReversal(_) => {
+        What::LaneReversal(_) | What::LaneSample { .. } => {
             let threshold = spec.network.balancer.as_ref()?.threshold;
             Some(format!(
                 "a direction is saturated that was busy for {threshold} % of a sample or more; each keeps one lane at least, and at a \
@@ -84,6 +93,13 @@ mod tests {
             assert!(told[0].contains(what) && told[1].contains(reason), "{query}: {told:?}");
         }
         let other = why_at("numa/both-full", "message");
+        let mut session = bundled("numa/both-full");
+        let mut execute = |line: &str| session.execute(line, &Interrupt::default()).unwrap().lines;
+        execute("tbreak way-sample step keep at gpu1.*");
+        // The lesson has something to say before.
+        while !execute("continue").iter().any(|line| line.contains("way-sample")) {}
+        let keeps = execute("why");
+        assert!(keeps[0].starts_with("gpu1.") && keeps[1].contains("nothing moves"), "{keeps:?}");
         assert!(!other.iter().any(|line| line.contains("saturated")), "{other:?}");
     }
 }

@@ -23,7 +23,8 @@ pub const FORK: Command = Command {
 
 The change is an event of its own. Both runs stay: `branches` lists them, `branch N` goes to the other, `diff` tells
 where they part. What comes before stays the same, so that going back and forth works as ever. Components, cache
-sizes and clocks cannot change under way. What the scenario says and expects is about the run that is left; umscope run
+sizes and clocks cannot change under way. A cell of another table than the machine's first is named with it, as in
+scale-memory: inner C n-store. What the scenario says and expects is about the run that is left; umscope run
 of a saved moment looks at all that it expects.",
     completes: Completes::Subject(&CHANGES),
     run: fork,

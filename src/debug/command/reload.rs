@@ -47,6 +47,12 @@ pub const RELOAD: Command = Command {
             }),
         );
         if let Some(maker) = &session.maker {
+            if let Some(own) = maker.scenario.brings() {
+                lines.push(format!(
+                    "it brings its own {own}, as of when it was recorded, whatever the file says now: `umscope shrink RECORDING --output \
+                     FILE` writes a scenario and what it uses, to be changed"
+                ));
+            }
             lines.extend(maker.scenario.table_doubts(&maker.options));
         }
         Ok(Effect::SaidAndGo(lines, Travel::to(event)))

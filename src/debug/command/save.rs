@@ -71,9 +71,8 @@ fn scenario(session: &Session, path: &Path) -> Result<(Vec<String>, String)> {
     draft.put_at(path);
     let text = draft.text();
     let mut saved = format!("event {}", session.event());
-    if left_out > 0 {
-        let left_out = plural(left_out as u64, "expectation");
-        saved.push_str(&format!(", without {left_out} about what was to be seen before it,"));
+    if !left_out.is_empty() {
+        saved.push_str(&format!(", without {},", left_out.join(", ")));
     }
     Ok((text.lines().map(str::to_owned).collect(), saved))
 }

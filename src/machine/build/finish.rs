@@ -177,6 +177,10 @@ impl Builder<'_> {
     fn partitions_of_ways(&self) -> Option<Ways> {
         let gpu = self.spec.gpu.as_ref()?;
         let numa = gpu.numa.as_ref().filter(|numa| numa.organisation == Organisation::Partitioned)?;
+        // One alone has no remote lines.
+        if self.sockets.len() < 2 {
+            return None;
+        }
         Some(Ways::new(self.gpu_clock.cycles(u64::from(numa.sample)), numa.threshold, self.sockets.len()))
     }
 

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use super::numa::Socket;
 use super::{Blueprint, FirstPass, Machine, StepOutcome};
-use crate::config::machine::{CacheSpec, DramScheduler, DramSpec, GpuHome, MachineSpec};
+use crate::config::machine::{CacheSpec, DramScheduler, DramSpec, MachineSpec};
 use crate::diagnostic::{Diagnostic, Result};
 use smallvec::SmallVec;
 
@@ -191,16 +191,9 @@ impl Builder<'_> {
         })
     }
 
-    /// Bytes for each bit of a mask. Where messages carry what a mask marks, and accesses miss what it does not, it is the
-    /// machine's, with values or without; under UMH they carry whole blocks, and without values there is nothing to merge.
-    fn granule(&self, line: u32) -> u32 {
-        let gpu = self.spec.gpu.as_ref();
-        match gpu.filter(|gpu| self.spec.values || gpu.memory.home != GpuHome::Smd) {
-            Some(gpu) => gpu.memory.mask_bytes,
-            None if self.spec.values => 1,
-            // A directory of larger blocks knows which of their lines are dirty.
-            None => gpu.map_or(line, |gpu| gpu.l1.line.min(line)),
-        }
+    /// Bytes for each bit of a mask, with values or without: what is read from a memory, and what messages carry, depends on it.
+    fn granule(&self) -> u32 {
+        self.spec.gpu.as_ref().map_or(1, |gpu| gpu.memory.mask_bytes)
     }
 
     /// Adds a node with neither parents nor children.
@@ -227,7 +220,7 @@ impl Builder<'_> {
             role,
             block: cache.line,
             unit: cache.line,
-            granule: self.granule(cache.line),
+            granule: self.granule(),
             mask_bytes: self.spec.gpu.as_ref().map_or(1, |gpu| gpu.memory.mask_bytes),
             values: self.spec.values,
             mshrs: cache.mshrs,

@@ -33,13 +33,14 @@ impl Trunks {
         medium.into_iter().chain(ports).chain(direct).collect()
     }
 
-    /// The links over which others send to a GPU: the medium that all share, or its own.
+    /// The links over which other GPUs send to one: the medium that all share, those straight from each, or its own.
     pub(super) fn inward(&self, gpu: u32) -> Vec<usize> {
         let name = format!("gpu{gpu}");
         let medium = self.medium.map(|(up, _)| up);
         let own = self.ports.iter().filter(|(device, _)| *device == name).map(|(_, (_, into))| *into);
         let direct = self.direct.iter().filter(|((_, to), _)| *to == gpu).map(|(_, link)| *link);
-        medium.into_iter().chain(own).chain(direct).collect()
+        let direct: Vec<usize> = direct.collect();
+        if direct.is_empty() { medium.into_iter().chain(own).collect() } else { direct }
     }
 }
 

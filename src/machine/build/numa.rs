@@ -46,12 +46,14 @@ pub(super) fn ranges_of(workload: &Workload, page: u32) -> Vec<PageRun> {
     ranges.map(|range| PageRun::of(range, page)).collect()
 }
 
-/// Every array, a range or several that overlap, divided over the sockets.
+/// Every array, a range or several that overlap, divided over the sockets. Those of a single page, which cannot be divided, go round.
 fn divided(ranges: Vec<PageRun>, page: u32, sockets: u32) -> Homes {
     let mut homes = Homes::undecided(page);
+    let mut whole = (0..sockets.max(1)).cycle();
     for array in PageRun::merged(ranges) {
+        let first = if array.count == 1 { whole.next().unwrap_or(0) } else { 0 };
         for (nth, one) in array.iter().enumerate() {
-            homes.decide(one.range(page).start, |_| split(nth as u64, array.count, sockets));
+            homes.decide(one.range(page).start, |_| first + split(nth as u64, array.count, sockets));
         }
     }
     homes

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::numa::ranges_of;
-use super::pages::set_of;
+use super::pages::{count, set_of};
 use super::{Builder, GpuParts};
 use crate::config::machine::{CopyMode, FaultMode, GpuHome, PagingSpec, ReadOnlySpec};
 use crate::diagnostic::{Diagnostic, Result};
@@ -240,7 +240,12 @@ impl Builder<'_> {
     fn frames(&self, spec: &PagingSpec, pages: &PageSet) -> u64 {
         let frames = match spec.share {
             _ if self.keep() == Keep::Mapped => u64::MAX,
-            Some(share) => (pages.len() * u64::from(share)).div_ceil(1000 * self.sockets.len().max(1) as u64),
+            Some(share) => {
+                // Who copies all that is allocated needs room for that.
+                let touched = || count(ranges_of(&self.blueprint.workload, spec.page));
+                let counted = if spec.copy == CopyMode::OnDemand { touched() } else { pages.len() };
+                (counted * u64::from(share)).div_ceil(1000 * self.sockets.len().max(1) as u64)
+            }
             None => self.memory_size() / u64::from(spec.page.max(1)),
         };
         frames.max(1)

@@ -63,7 +63,7 @@ impl Builder<'_> {
         let Some((state, step)) = tagged.filter(|_| config.tags.is_none()) else { return Ok(()) };
         let (path, table) = (self.components.path(config.id), &config.table);
         let message = format!("{path} keeps to {}, whose row {state} has `{step}`", table.name);
-        let expected = "another step: only a GPU memory with tags (gpu.memory.tags) does that";
+        let expected = "another step: only a GPU memory with tags (gpu.tags) does that";
         Err(Box::new(Diagnostic::new(message).expected(expected)))
     }
 

@@ -1,5 +1,6 @@
 //! Bytes with one history: what was stored to them, and which of it an access must have seen.
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::{Expected, Performed};
@@ -28,8 +29,27 @@ pub struct Stored {
     pub is_private: bool,
     /// Performed at the home, so that atomics there see it at once.
     pub is_atomic: bool,
-    /// The stores that were made by somebody who had to see this one, by their numbers.
-    pub replaced_by: SmallVec<[TxnNumber; 2]>,
+    /// The stores that were made by somebody who had to see this one: of each L1 the first, and the first that goes farther.
+    pub replaced_by: SmallVec<[Replacer; 2]>,
+}
+
+/// How far a store goes by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// Nowhere where others see it.
+    Private,
+    /// With the next release.
+    Released,
+    /// To where every acquire looks.
+    Home,
+}
+
+/// A store that came for sure after another one.
+#[derive(Clone, Copy, Debug)]
+pub struct Replacer {
+    pub number: TxnNumber,
+    pub writer: ComponentId,
+    pub reach: Reach,
 }
 
 impl Stored {
@@ -65,6 +85,15 @@ impl Stored {
     fn has_ended(&self, performed: &Performed<'_>) -> bool {
         self.taken.is_some_and(|taken| taken < performed.event)
             || self.completed.is_some_and(|end| end < performed.issued)
+    }
+
+    /// One came after it. Who has to see a store of an L1 has to see those that it has made before, unless they reach less far: of
+    /// these the first tells as much as all.
+    pub fn note_replaced(&mut self, by: Replacer) {
+        let mut known = self.replaced_by.iter();
+        if !known.any(|known| known.writer == by.writer && known.reach >= by.reach) {
+            self.replaced_by.push(by);
+        }
     }
 
     /// Whether another one came later, for sure.
@@ -157,10 +186,9 @@ impl Piece {
         if performed.is_strict() && is_immediate {
             return Some(self.latest(performed));
         }
-        let is_seen = |number: &TxnNumber| {
-            let mut stores = self.stores.iter();
-            stores.find(|store| store.number == Some(*number)).is_some_and(|store| seen.must_be(store))
-        };
+        let must_be = self.stores.iter().filter(|store| seen.must_be(store));
+        let must_be: FxHashSet<TxnNumber> = must_be.filter_map(|store| store.number).collect();
+        let is_seen = |by: &Replacer| must_be.contains(&by.number);
         Some(self.stores.iter().filter(|store| !store.replaced_by.iter().any(is_seen)).collect())
     }
 

@@ -26,7 +26,8 @@ impl Machine {
             .flat_map(|array| array.pages.iter())
             .collect();
         copies.counts.to(to).transfers += 1;
-        copies.transfer = Some(Transfer { to, arrays, left: pages.len() as u64, began: now });
+        copies.transfer =
+            Some(Transfer { to, arrays, outrun: Vec::new(), left: pages.len() as u64, began: now });
         let size = copies.shape.page;
         for page in pages {
             let gpu = out.homes.of(page.range(size).start) as usize;
@@ -324,11 +325,12 @@ impl Machine {
             Side::Host => PageChange::Gone,
         };
         if is_last && let Some(transfer) = copies.transfer.take() {
-            for array in transfer.arrays {
-                if let Some(array) = copies.arrays.get_mut(array) {
-                    array.set(to, true);
+            for number in transfer.arrays {
+                let is_outrun = transfer.outrun.binary_search(&number).is_ok();
+                if let Some(array) = copies.arrays.get_mut(number) {
+                    array.set(to, !is_outrun);
                     array.has_room |= to == Side::Gpu;
-                    array.set(to.other(), copies.policy.trusts_source());
+                    array.set(to.other(), is_outrun || copies.policy.trusts_source());
                 }
             }
             copies.counts.to(to).time += now - transfer.began;

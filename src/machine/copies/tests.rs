@@ -220,3 +220,45 @@ fn no_page_is_far_from_a_core_that_has_all_of_them_in_its_own_memory() {
     }
     assert_eq!(performed, 4);
 }
+
+/// Tasks each with those before it that it waits for.
+fn ordered(name: &str, tasks: Vec<(Task, &[usize])>) -> Machine {
+    let order = |(task, after): (Task, &[usize])| Task { after: after.to_vec(), ..task };
+    let mut machine = performing(name, &[], tasks.into_iter().map(order).collect());
+    machine.run_until(u64::MAX);
+    assert!(machine.is_finished(), "{:?}", machine.tasks());
+    assert!(machine.violations().is_empty(), "{:?}", machine.violations());
+    machine
+}
+
+#[test]
+fn what_the_host_stores_while_an_array_is_copied_is_copied_again() {
+    let [early, late] = [0x1000, 0x1040].map(|address| program("host.cpu0", Store, &[address]));
+    let reading = |unit: &str, address| program(unit, Load, &[address]);
+    let late = Task { delay: 300, ..late };
+    let machine = ordered(
+        "tiny/memcpy-1gpu",
+        vec![
+            (early, &[]),
+            (late, &[0]),
+            (reading("gpu0.cu0", 0x1100), &[0]),
+            (reading("gpu0.cu1", 0x1040), &[1, 2]),
+        ],
+    );
+    assert_statistics(&machine, &[("copies.to_gpu.transfers", 2.0)]);
+}
+
+#[test]
+fn a_runtime_waits_for_what_the_host_still_does() {
+    let mut host = program("host.cpu0", Store, &[0x1000, 0x1040, 0x1080]);
+    host.delay = 1;
+    let machine = ordered(
+        "tiny/managed-1gpu",
+        vec![
+            (host, &[]),
+            (Task { delay: 50, ..program("gpu0.cu0", NStore, &[0x2000]) }, &[]),
+            (program("host.cpu0", Load, &[0x1000, 0x1080, 0x2000]), &[0, 1]),
+        ],
+    );
+    assert_eq!(machine.statistic("copies.to_host.transfers"), Some(2.0));
+}

@@ -43,7 +43,7 @@ pub struct Counters {
 /// The protection of a machine's pages, beside the [`Permissions`](crate::protocol::permissions::Permissions) themselves.
 #[derive(Clone, Debug)]
 pub struct Protection {
-    config: ProtectionConfig,
+    pub(super) config: ProtectionConfig,
     /// The pages have been marked once.
     began: bool,
     /// Too many faults: no page is marked any more, or will not be once the handler ends.

@@ -3,7 +3,7 @@
 use super::lives::Life;
 use super::stands::Stands;
 use super::{GpuPaging, Machine, Owner};
-use crate::model::address::Address;
+use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::inspect::{MshrEntryView, MshrView, oldest};
 use crate::model::page::Page;
@@ -22,6 +22,26 @@ impl Machine {
         let view =
             |(gpu, one): (usize, &GpuPaging)| Some(self.pages_of(gpu, one, one.driver.as_ref()?, cells));
         paging.gpus.iter().enumerate().filter_map(view).collect()
+    }
+
+    /// The memory that drivers may bring pages of, one range for pages that follow each other.
+    #[must_use]
+    pub fn allocated(&self) -> Vec<Range> {
+        let Some(paging) = &self.paging else { return Vec::new() };
+        let drivers = paging.gpus.iter().filter_map(|one| one.driver.as_ref());
+        let mut pages: Vec<Page> = drivers.flat_map(|driver| driver.residency.allocated().iter()).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        let size = u64::from(paging.page);
+        let runs = pages.chunk_by(|page, next| next.0 == page.0 + 1);
+        runs.flat_map(|run| {
+            // As long as a range can be.
+            run.chunks((u64::from(u32::MAX) / size.max(1)) as usize)
+        })
+        .filter_map(|run| {
+            Some(Range::new(run.first()?.range(paging.page).start, (run.len() as u64 * size) as u32))
+        })
+        .collect()
     }
 
     fn pages_of(&self, gpu: usize, one: &GpuPaging, driver: &Driver, cells: usize) -> PagesView {

@@ -1,6 +1,7 @@
 //! How long accesses took: by what they were, and by how far they had to go.
 
 use super::Sheet;
+use crate::config::machine::{NumaSpec, Organisation};
 use crate::machine::Machine;
 use crate::machine::latency::Class;
 use crate::model::level::Level;
@@ -12,9 +13,14 @@ impl Machine {
     /// Levels that this machine has, the nearest first.
     fn levels(&self) -> impl Iterator<Item = Level> + '_ {
         let peers = self.fixed.spec.host.peer_transfer;
+        let several = self.fixed.sockets.len() > 1;
+        let is_shared = |numa: &NumaSpec| numa.organisation == Organisation::MemorySide;
+        let far_l2 = several && self.fixed.spec.numa().is_some_and(is_shared);
         Level::ALL.into_iter().filter(move |level| match level {
             Level::Joined => true,
             Level::Peer => peers,
+            Level::FarL2 => far_l2,
+            Level::FarMemory => several,
             level => self.fixed.level_of.contains(level),
         })
     }

@@ -2,6 +2,7 @@
 
 use super::Sheet;
 use crate::machine::Machine;
+use crate::machine::ways::Tally;
 use crate::protocol::node::Counters;
 
 impl Machine {
@@ -41,6 +42,7 @@ impl Machine {
         }
         self.way_statistics(sheet);
     }
+
     /// Ways that caches give to lines of other sockets now, as shares of all, where they are dealt.
     fn way_statistics(&self, sheet: &mut Sheet) {
         let share = |nodes: &mut dyn Iterator<Item = &usize>| {
@@ -51,10 +53,18 @@ impl Machine {
             }
             (remote, all)
         };
-        if self.ways.is_none() {
-            return;
-        }
+        let Some(ways) = &self.ways else { return };
         let sockets = || self.fixed.sockets.iter();
+        let mut all = Tally::default();
+        for number in 0..self.fixed.sockets.len() {
+            let own = ways.tally(number);
+            tell_tally(sheet, &format!("numa.gpu{number}"), own);
+            all.samples += own.samples;
+            all.to_remote += own.to_remote;
+            all.to_local += own.to_local;
+            all.equalised += own.equalised;
+        }
+        tell_tally(sheet, "numa", all);
         for (number, socket) in sockets().enumerate() {
             for (level, nodes) in [("l1", &socket.l1s), ("l2", &socket.slices)] {
                 let (remote, all) = share(&mut nodes.iter());
@@ -66,4 +76,12 @@ impl Machine {
         let (remote, all) = share(&mut sockets().flat_map(|socket| &socket.slices));
         sheet.share("numa.l2.remote_way_share".to_owned(), remote, all);
     }
+}
+
+/// Samples of caches whose ways are dealt, and those that moved one.
+fn tell_tally(sheet: &mut Sheet, of: &str, tally: Tally) {
+    sheet.count(format!("{of}.way_samples"), tally.samples);
+    sheet.count(format!("{of}.way_moves.to_remote"), tally.to_remote);
+    sheet.count(format!("{of}.way_moves.to_local"), tally.to_local);
+    sheet.count(format!("{of}.way_moves.equalise"), tally.equalised);
 }

@@ -68,8 +68,11 @@ const INGRESS: FieldInfo =
     field("ingress", FieldType::Number, "projected utilisation of the link into it, in percent");
 const READS: FieldInfo =
     field("reads", FieldType::Number, "bytes that the socket asked others for in the sample");
-const ROOM: FieldInfo =
-    field("room", FieldType::Number, "bytes that the link could bring in it beside what others ask");
+const ROOM: FieldInfo = field(
+    "room",
+    FieldType::Number,
+    "bytes that the link could bring in it beside what others ask and what answers writes",
+);
 
 const MESSAGE_FIELDS: &[FieldInfo] = &[
     field(

@@ -40,7 +40,8 @@ impl Agent {
     pub(super) fn perform(&mut self, performed: &Performed, latency: u32, told: &mut Told, out: &mut Outbox) {
         let &Performed { slot, instruction, number, start, read } = performed;
         let now = out.tick;
-        let ready = now + self.config.clock.cycles(u64::from(latency.max(1)));
+        let soon = now + self.config.clock.period;
+        let landed = now + self.config.clock.cycles(u64::from(latency.max(1)));
         let Some(warp) = self.warps.get_mut(slot) else { return };
         warp.waits.retain(|waited| Some(*waited) != number);
         let found = warp.in_flight.iter().position(|entry| entry.number == instruction);
@@ -55,10 +56,16 @@ impl Agent {
                 finished = Some(index);
             }
         }
-        warp.ready_at = warp.ready_at.max(ready);
+        warp.ready_at = warp.ready_at.max(soon);
         warp.let_go = Some(out.event);
         if let Some(index) = finished {
             let entry = warp.in_flight.remove(index);
+            // Nothing passes a load that spins.
+            if entry.until.is_some() {
+                warp.ready_at = warp.ready_at.max(landed);
+            } else if landed > soon {
+                warp.note_hit(landed, now);
+            }
             Self::end_instruction(warp, entry, now, told);
         }
         let goes_on = match warp.state {

@@ -18,7 +18,10 @@ impl Agent {
     fn pick(&self, now: Tick) -> Option<usize> {
         let has_accesses = self.warps.get(self.last).is_some_and(Warp::is_issuing);
         let from = self.config.scheduler.first(self.last as u32, has_accesses);
-        let is_ready = |slot: &u32| self.warps.get(*slot as usize).is_some_and(|warp| warp.ready_at <= now);
+        let outstanding = self.config.outstanding;
+        let is_ready = |slot: &u32| {
+            self.warps.get(*slot as usize).is_some_and(|warp| warp.ready_from(outstanding) <= now)
+        };
         // Nearly always the first can.
         if self.active.get(from) && is_ready(&from) {
             return Some(from as usize);
@@ -76,6 +79,15 @@ impl Agent {
         let at = warp.next;
         let operation = (around.operation)(work, at);
         warp.current = operation.is_some().then_some(at);
+        let is_order = matches!(operation.as_deref(), None | Some(Operation::Barrier | Operation::Fence(_)));
+        if is_order
+            && warp.in_flight.is_empty()
+            && let Some(landed) = warp.all_landed(now)
+        {
+            warp.ready_at = landed;
+            self.await_hits(slot, now);
+            return false;
+        }
         match operation.as_deref() {
             None if warp.in_flight.is_empty() => self.end(slot, told, out),
             None => self.set_state(slot, self.waiting_state(slot), out),
@@ -162,13 +174,17 @@ impl Agent {
         (warp.current, warp.next) = (Some(at), at + 1);
         warp.let_go = Some(out.event);
         warp.instructions += 1;
-        let ready = now + self.config.clock.cycles(u64::from(self.config.l1_latency.max(1)));
-        warp.ready_at = warp.ready_at.max(ready);
-        (self.last, self.issue_free_at) = (slot, now + self.config.clock.period);
+        let (soon, latency) = (now + self.config.clock.period, self.config.l1_latency);
+        warp.ready_at = warp.ready_at.max(soon);
+        if latency > 1 {
+            warp.note_hit(now + self.config.clock.cycles(u64::from(latency)), now);
+        }
+        (self.last, self.issue_free_at) = (slot, soon);
         self.accesses += 1;
         if warp.state != WarpState::Ready || warp.must_wait(self.config.outstanding) {
             self.settle(slot, out);
         }
+        self.await_hits(slot, now);
         self.unstall(out);
         Some((work, kind, range))
     }
@@ -273,6 +289,7 @@ impl Agent {
             out.completions = mine;
         }
         self.settle(slot, out);
+        self.await_hits(slot, out.tick);
         self.unstall(out);
     }
 

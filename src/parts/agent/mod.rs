@@ -251,15 +251,27 @@ impl Agent {
         Some(address)
     }
 
+    /// A warp that is ready waits for the data of what has hit: that time it spends on memory, though nothing tells of its end.
+    fn await_hits(&mut self, slot: usize, now: Tick) {
+        let outstanding = self.config.outstanding;
+        let Some(warp) = self.warps.get_mut(slot).filter(|warp| warp.state == WarpState::Ready) else {
+            return;
+        };
+        let ready = warp.ready_from(outstanding);
+        if ready > now + self.config.clock.period {
+            spend(&mut self.time_in, warp, now);
+            self.time_in[WarpState::Memory as usize] += ready - now;
+            warp.since = ready;
+        }
+    }
+
     fn set_state(&mut self, slot: usize, to: WarpState, out: &mut Outbox) {
         let Some(warp) = self.warps.get_mut(slot) else { return };
         let from = warp.state;
         if from == to {
             return;
         }
-        if let Some(time) = self.time_in.get_mut(from as usize) {
-            *time += out.tick.saturating_sub(warp.since);
-        }
+        spend(&mut self.time_in, warp, out.tick);
         if !self.stalled.is_empty() && !to.may_be_turned_away() {
             // It goes on for another reason than a second try, or not at all: nobody may wake it for that later.
             self.stalled.retain(|stalled| *stalled != slot);
@@ -292,11 +304,7 @@ impl Agent {
     #[must_use]
     pub fn time_in(&self, now: Tick) -> [Tick; WarpState::ALL.len()] {
         let mut all = self.time_in;
-        for warp in &self.warps {
-            if let Some(time) = all.get_mut(warp.state as usize) {
-                *time += now.saturating_sub(warp.since);
-            }
-        }
+        self.warps.iter().for_each(|warp| spend(&mut all, warp, now));
         all
     }
 
@@ -312,8 +320,9 @@ impl Agent {
         let soonest = self.issue_free_at.max(now);
         let mut ready = None;
         for warp in self.active.iter().filter_map(|slot| self.warps.get(slot as usize)) {
-            ready = Some(ready.map_or(warp.ready_at, |ready: Tick| ready.min(warp.ready_at)));
-            if warp.ready_at <= soonest {
+            let own = warp.ready_from(self.config.outstanding);
+            ready = Some(ready.map_or(own, |ready: Tick| ready.min(own)));
+            if own <= soonest {
                 break;
             }
         }
@@ -327,7 +336,7 @@ impl Agent {
     pub fn digest(&self, hasher: &mut impl Hasher) {
         (self.last, self.issue_free_at, &self.waiting, &self.stalled).hash(hasher);
         for warp in &self.warps {
-            (warp.state, warp.work, warp.next, warp.ready_at, &warp.waits).hash(hasher);
+            (warp.state, warp.work, warp.next, warp.ready_at, &warp.hits, &warp.waits).hash(hasher);
             (&warp.to_issue, &warp.in_flight, &warp.result).hash(hasher);
             (&warp.untranslated, &warp.translated).hash(hasher);
         }
@@ -338,4 +347,11 @@ impl Agent {
             simds.digest(hasher);
         }
     }
+}
+
+/// Time until now that a warp has spent in its state; or what it has spent on memory too early, where it need not wait so long.
+fn spend(time_in: &mut [Tick; WarpState::ALL.len()], warp: &Warp, now: Tick) {
+    time_in[warp.state as usize] += now.saturating_sub(warp.since);
+    let memory = &mut time_in[WarpState::Memory as usize];
+    *memory = memory.saturating_sub(warp.since.saturating_sub(now));
 }

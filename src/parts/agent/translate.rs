@@ -78,8 +78,10 @@ impl Agent {
             warp.untranslated.push((page, aside));
         }
         // Accesses of one instruction to pages that miss leave the L1 to those that hit, as far as the TLB has ports.
-        let goes_on = self.warps.get(slot).is_some_and(Warp::is_issuing)
-            && self.tlb.as_ref().is_some_and(|tlb| tlb.has_port(out.tick));
+        let next = self.warps.get(slot).and_then(Warp::next_access).map(|(_, access)| access.range.start);
+        let next = next.map(|address| Page::of(address, self.config.page));
+        let goes_on =
+            next.is_some_and(|page| self.tlb.as_ref().is_some_and(|tlb| tlb.has_port(page, out.tick)));
         let cycle = if goes_on { 0 } else { self.config.clock.period };
         self.issue_free_at = self.issue_free_at.max(out.tick) + cycle;
         self.settle(slot, out);

@@ -54,6 +54,9 @@ pub struct Warp {
     /// The next operation of its work.
     pub next: u64,
     pub(super) ready_at: Tick,
+    /// When the data of instructions come that hit, each beside the others, ascending: until then they are in flight, too. Some may
+    /// have come.
+    pub(super) hits: SmallVec<[Tick; 2]>,
     /// Accesses of the current instruction that the L1 has not taken yet.
     pub(super) to_issue: VecDeque<Access>,
     /// Accesses that wait for the translation of their page, and the numbers of their instructions: the warp goes on, so
@@ -89,6 +92,30 @@ impl Warp {
     #[must_use]
     pub fn spun(&self, now: Tick) -> Tick {
         self.spun + self.spins_since.map_or(0, |since| now.saturating_sub(since))
+    }
+
+    /// When it can go on, as far as it knows: with the lines of an instruction one after the other, with the next one as soon as no more
+    /// than these are in flight.
+    pub(super) fn ready_from(&self, outstanding: u32) -> Tick {
+        if self.hits.is_empty() || self.is_issuing() {
+            return self.ready_at;
+        }
+        let over = (self.in_flight.len() + self.hits.len() + 1).saturating_sub(outstanding.max(1) as usize);
+        // What is under way below has an event of its own.
+        let last = over.min(self.hits.len()).checked_sub(1).and_then(|place| self.hits.get(place));
+        self.ready_at.max(last.copied().unwrap_or(0))
+    }
+
+    /// The data of an instruction that has hit come at `tick`.
+    pub(super) fn note_hit(&mut self, tick: Tick, now: Tick) {
+        self.hits.retain(|other| *other > now);
+        let tick = self.hits.last().map_or(tick, |last| tick.max(*last));
+        self.hits.push(tick);
+    }
+
+    /// When the data of all instructions that have hit are there, if that is still to come.
+    pub(super) fn all_landed(&self, now: Tick) -> Option<Tick> {
+        self.hits.last().copied().filter(|last| *last > now)
     }
 
     pub(super) fn is_issuing(&self) -> bool {

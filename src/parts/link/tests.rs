@@ -85,12 +85,13 @@ fn what_waits_goes_over_the_lanes_that_are_there_when_its_turn_comes() {
     assert!(link.has_queue(9) && !link.has_queue(10));
     assert_eq!(lanes.map(|key| link.enqueue(key, 2, 4)), [Some(10), None]);
     assert_eq!(link.call(9), None);
-    link.set_lanes(16);
+    link.set_lanes(16, 4);
     assert_eq!(link.call(10), Some((lanes[0], 4)));
     assert_eq!(link.send(&sized(160), 4, 10), 20);
     assert_eq!((link.next_call(), link.held_back, link.queued), (Some(15), 4, 6));
     assert!(link.has_queue(15), "behind what waits");
-    link.set_lanes(4);
+    link.set_lanes(4, 20);
+    assert_eq!(link.lane_ticks_until(25), 8 * 4 + 16 * 16 + 4 * 5);
     assert_eq!(link.call(15), Some((lanes[1], 4)));
     assert_eq!(link.send(&sized(160), 4, 15), 40);
     assert_eq!((link.next_call(), link.call(40)), (None, None));

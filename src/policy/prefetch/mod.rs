@@ -26,7 +26,7 @@ pub enum Prefetcher {
     Sequential,
     /// The 128 pages beyond the last far-fault, then from the lowest up.
     Locality,
-    /// In the order in which an earlier run touched them.
+    /// In the order in which an earlier run touched them first. Of what is evicted and wanted again it knows nothing.
     Oracle,
     /// As the drivers of NVIDIA GPUs do: by trees of 2 MiB.
     Tree,

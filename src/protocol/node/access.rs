@@ -170,6 +170,7 @@ impl Node {
                 && pending.evicting.is_none()
                 && !self.waits_for_evict_ack(pending)
                 && !Self::awaits_acquire(pending)
+                && !self.awaits_atomic(pending, want)
         };
         self.pending.get(block).is_some_and(is_hit)
     }
@@ -311,17 +312,17 @@ impl Node {
         let mut message = self.message(kind, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);
         // An atomic brings its old value back.
-        let is_atomic =
-            want.access.as_deref().is_some_and(|access| matches!(access.kind, AccessKind::Atomic(_)));
-        if self.config.posted & bit(child) != 0 && !is_atomic {
+        if self.config.posted & bit(child) != 0 && !want.is_atomic() {
             message.size = 0;
+        }
+        if want.is_atomic() {
+            message.has_data = true;
+            message.size += want.range.len;
         }
         if !read.is_empty() {
             let mut patch = Patch::empty(want.range, 1, true);
             patch.copy_in(want.range.start, read);
             message.patch = Some(Arc::new(patch));
-            message.has_data = true;
-            message.size += want.range.len;
         }
         self.send(message, out);
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::model::access::Access;
+use crate::model::access::{Access, AccessKind};
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
@@ -84,6 +84,12 @@ impl Want {
     pub fn is_performed_here(&self) -> bool {
         matches!(self.who, Who::Local(_))
             || matches!(self.request, MessageKind::Fetch | MessageKind::Forward | MessageKind::Writeback)
+    }
+
+    /// Whether it is to read and write at once.
+    #[must_use]
+    pub fn is_atomic(&self) -> bool {
+        self.access.as_deref().is_some_and(|access| matches!(access.kind, AccessKind::Atomic(_)))
     }
 
     /// Whether it only asks for bytes, and has no access of its own.
@@ -272,7 +278,7 @@ impl Pending {
         self.passed.push_back(want);
     }
 
-    /// The stores to a byte that were passed up.
+    /// The stores to a byte that were passed up, and atomics.
     pub fn stores_passed(&self, at: Address) -> impl Iterator<Item = &Want> {
         self.passed.iter().filter(move |want| !want.is_load() && want.range.contains(at))
     }

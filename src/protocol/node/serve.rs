@@ -62,6 +62,13 @@ impl Node {
         self.config.role == Role::Inner && !pending.uncached && follows
     }
 
+    /// Whether a load of what an L1 keeps wants bytes of an atomic that was passed up: they are not here before its answer.
+    pub(super) fn awaits_atomic(&self, pending: &Pending, want: &Want) -> bool {
+        self.config.role == Role::Leaf
+            && want.is_load()
+            && pending.passed.iter().any(|passed| passed.is_atomic() && passed.range.overlaps(want.range))
+    }
+
     /// Something meets a block in a state in which the table has no cell for it.
     pub(super) fn report_unforeseen(&self, action: Action, state: State, about: About, out: &mut Outbox) {
         let text = format!(

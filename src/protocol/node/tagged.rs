@@ -24,6 +24,9 @@ use crate::protocol::outbox::{About, Outbox, Outgoing, TagRead, Touch, TouchKind
 use crate::protocol::store::Room;
 use crate::protocol::table::{Cell, Next, Step};
 
+/// Bytes of an access to the DRAM (`ScaleGPU`, Table 1 and section 4.3).
+const ACCESS: u32 = 64;
+
 impl Node {
     /// Whether it is a cache with its tags in DRAM.
     #[must_use]
@@ -196,11 +199,16 @@ impl Node {
 
     fn hit_tag(&mut self, block: Address, want: &Want, out: &mut Outbox) {
         self.tell_tag(TagOutcome::Hit, want.action != Action::Load, Self::about(want), out);
+        let before = self.state(block);
         if want.access.is_some() {
             self.perform(block, want, out);
             self.note_here(block, want, out);
         } else {
             self.perform_for_child(block, want, out);
+        }
+        // The state is a part of the tag.
+        if self.state(block) != before {
+            out.touches.push(Touch { what: TouchKind::WriteTag, range: want.range });
         }
     }
 
@@ -317,23 +325,27 @@ impl Node {
     fn hand_on(&mut self, block: Address, want: &Want, out: &mut Outbox) {
         let Some(access) = want.access.as_deref() else { return };
         let access = Access { kind: AccessKind::Store, ..access.clone() };
-        self.send_write(block, access, Self::key_of(want), 0, out);
+        self.send_write(block, access, Self::key_of(want), false, out);
     }
 
+    /// Sends a write to the parent, a packet for each stretch of bytes that follow each other. What is `stored` here only is read first.
     fn send_write(
         &mut self,
         block: Address,
         access: Access,
         (txn, number): (Option<TxnKey>, Option<TxnNumber>),
-        read: u32,
+        stored: bool,
         out: &mut Outbox,
     ) {
         let Some(parent) = self.config.parent(block, &out.homes) else { return };
         let range = access.range;
         let mut message = self.message(MessageKind::Forward, parent, range, out);
         (message.txn, message.number) = (txn, number);
-        message.size += access.runs().iter().map(|run| run.len).sum::<u32>();
+        let runs = access.runs();
+        let packets = (runs.len() as u32).max(1);
+        message.size = message.size * packets + runs.iter().map(|run| run.len).sum::<u32>();
         message.has_data = true;
+        let read = if stored { touched(&runs) } else { 0 };
         message.access = Some(Arc::new(access));
         out.sends.push(Outgoing { message, read: Range::new(range.start, read), tag: TagRead::None });
         if let Some(tags) = self.tags.as_deref_mut() {
@@ -428,7 +440,7 @@ impl Node {
             }
             self.tell_tag(TagOutcome::WriteBack, true, about, out);
             if !self.config.has_fault(Fault::DropDirtyRow) {
-                self.send_write(victim, access, key, dirty, out);
+                self.send_write(victim, access, key, true, out);
             }
         }
         self.transition(victim, action, State::I, about, out);
@@ -489,12 +501,25 @@ impl Node {
         self.counters.released_bytes += u64::from(dirty);
         self.tell_tag(TagOutcome::WriteBack, true, about, out);
         if !self.config.has_fault(Fault::DropDirtyRow) {
-            self.send_write(block, access, (None, None), dirty, out);
+            self.send_write(block, access, (None, None), true, out);
         }
         if let Some(Cell { next: Next::To(to), .. }) = self.config.table.cell(state, Action::Read, true) {
             self.transition(block, Action::Read, to, about, out);
+            out.touches.push(Touch { what: TouchKind::WriteTag, range: Range::new(block, 0) });
         }
     }
+}
+
+/// Bytes that a memory moves for some stretches of a row, ascending: whole accesses.
+fn touched(runs: &[Range]) -> u32 {
+    let size = u64::from(ACCESS);
+    let (mut bytes, mut behind) = (0, 0);
+    for run in runs {
+        let first = (run.start.0 / size).max(behind);
+        behind = run.end().div_ceil(size).max(behind);
+        bytes += (behind - first) as u32 * ACCESS;
+    }
+    bytes
 }
 
 /// A store of the bytes of a patch that count.

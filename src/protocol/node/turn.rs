@@ -49,6 +49,7 @@ impl Node {
             {
                 Tried::Holds
             }
+            Decision::Here(_) if self.awaits_atomic(pending, want) => Tried::Holds,
             // What is on its way would go over what is stored there now.
             Decision::Here(cell) if cell.step == Step::Allocate && pending.asked.is_some() => Tried::Holds,
             Decision::Here(cell) => {

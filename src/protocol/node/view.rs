@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::busy::Busy;
-use super::pending::Pending;
+use super::pending::{Pending, Want};
 use super::{Node, Role};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
@@ -120,10 +120,11 @@ impl Node {
         }
     }
 
-    /// Whether a store to a byte has been handed on from here, and is not known to have been performed.
+    /// Whether a store to a byte has been handed on from here, and is not known to have been performed. Behind an atomic loads wait.
     #[must_use]
     pub fn has_handed_on(&self, at: Address) -> bool {
-        self.pending.get(self.block_of(at)).is_some_and(|pending| pending.stores_passed(at).next().is_some())
+        let is_store = |want: &Want| !want.is_atomic();
+        self.pending.get(self.block_of(at)).is_some_and(|pending| pending.stores_passed(at).any(is_store))
     }
 
     /// Whether the block that holds `address` has dirty bytes here in `range`.

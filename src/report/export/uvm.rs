@@ -13,8 +13,8 @@ use crate::model::time::Tick;
 /// Priority of the lines (a warning of the kernel's).
 const PRIORITY: u32 = 4;
 
-/// Bytes of a range that the driver manages as a whole.
-const RANGE: u64 = 2 << 20;
+/// Bytes of a range that a line tells of, at most.
+const RANGE: u64 = 1 << 30;
 
 /// A fault that no batch has told of yet.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +42,6 @@ pub struct UvmFaults {
     waiting: Vec<Fault>,
     /// Faults whose page came with an earlier batch, before the driver took them: the next batch tells of them.
     overtaken: Vec<Fault>,
-    /// Ranges of 2 MiB in which pages faulted or moved.
-    ranges: BTreeSet<u64>,
 }
 
 impl UvmFaults {
@@ -63,19 +61,12 @@ impl UvmFaults {
         writeln!(out, "{PRIORITY},{},{microseconds},-;{payload}", self.number)
     }
 
-    /// What is about a page: where it begins.
-    fn note(&mut self, record: &Record) -> Option<u64> {
-        let start = record.range?.start.0;
-        self.ranges.insert(start / RANGE * RANGE);
-        Some(start)
-    }
-
     fn fault(&mut self, record: &Record) {
         let What::FarFault { stage, gpu, unit, writes, .. } = record.what else { return };
         if !matches!(stage, FaultStage::Raised | FaultStage::Merged | FaultStage::Arrived) {
             return;
         }
-        let Some(address) = self.note(record) else { return };
+        let Some(address) = record.range.map(|range| range.start.0) else { return };
         if stage == FaultStage::Arrived {
             let came = self.waiting.extract_if(.., |fault| (fault.gpu, fault.address) == (gpu, address));
             self.overtaken.extend(came);
@@ -105,9 +96,8 @@ impl UvmFaults {
                 } => {
                     moved.push(format!("e,{start:x}"));
                 }
-                _ => continue,
+                _ => {}
             }
-            self.note(record);
         }
         if served.is_empty() && moved.is_empty() {
             return Ok(());
@@ -207,10 +197,14 @@ impl Export for UvmFaults {
             self.begin_batch(machine, (0, 0), out)?;
             self.close(machine, out)?;
         }
-        for start in std::mem::take(&mut self.ranges) {
-            let payload =
-                format!("uvm range destroy va_range->node.start, va_range->size: {start:#x}, {RANGE}");
-            self.line(machine, &payload, out)?;
+        for run in machine.allocated() {
+            let (start, end) = (run.start.0, run.end());
+            for start in (start..end).step_by(RANGE as usize) {
+                let bytes = RANGE.min(end - start);
+                let payload =
+                    format!("uvm range destroy va_range->node.start, va_range->size: {start:#x}, {bytes}");
+                self.line(machine, &payload, out)?;
+            }
         }
         Ok(())
     }

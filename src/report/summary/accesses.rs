@@ -13,6 +13,8 @@ fn place(level: Level) -> &'static str {
         Level::Llc => "LLC",
         Level::Smd => "SMD",
         Level::Memory => "GPU memory",
+        Level::FarL2 => "L2 of another socket",
+        Level::FarMemory => "memory of another",
         Level::Hmd => "HMD",
         Level::Peer => "another GPU",
     }

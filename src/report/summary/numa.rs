@@ -24,6 +24,14 @@ pub fn table(values: &Values) -> Table {
     if values.get("numa.l2.remote_way_share").is_finite() {
         let l2 = format!("of L2s, {} of L1s", values.percent("numa.l1.remote_way_share"));
         table.row("remote ways at the end", [values.percent("numa.l2.remote_way_share"), l2]);
+        let moves = |step: &str| values.short(&format!("numa.way_moves.{step}"));
+        let moved = format!(
+            "moved a way to remote lines, {} to local ones, {} towards equal numbers, of {} samples",
+            moves("to_local"),
+            moves("equalise"),
+            values.short("numa.way_samples")
+        );
+        table.row("partitions", [moves("to_remote"), moved]);
     }
     if values.is_some("numa.invalidated") {
         let released = format!("{} written back for it", values.bytes("numa.released_bytes"));

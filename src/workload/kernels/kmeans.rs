@@ -6,7 +6,8 @@
 //!   stores `membership[p]`; then the host loads `membership`, point by point, for the new centres. What it reads of the features for them is
 //!   left out: they are in an array of its own.
 //!
-//! The centres stand in constant memory, whose traffic is not modelled. How many iterations a run needs depends on the data: here
+//! The centres stand in constant memory, whose traffic is not modelled. The source fetches the features of `kmeansPoint` as textures, over
+//! a cache of their own; here they are loads like others. How many iterations a run needs depends on the data: here
 //! it is a parameter.
 
 use std::sync::Arc;

@@ -57,6 +57,11 @@ impl Study<'_> {
                 let message = format!("{name} makes a block {next}, though others may hold what is granted");
                 self.error(&place, message, "`> granted`, or `write` as the step");
             }
+            if cell.step == Step::Forward && self.is_asked_for(level, action) {
+                let message =
+                    format!("what a child asks for is handed on in {state}, so that nobody ever grants it");
+                self.error(&place, message, "a cell of [inner] that grants, such as `write > M`");
+            }
             if cell.step == Step::Allocate && self.table.has_directory() {
                 let message = format!("{name} takes a place for a block of which no directory is told");
                 self.error(&place, message, "a request to the parent, such as `write > M`");
@@ -69,6 +74,21 @@ impl Study<'_> {
                 self.error(&place, message, &format!("a state in whose row {} is `hit`", action.name()));
             }
         }
+    }
+
+    /// Whether a child of this level sends a request of this column that has to be granted, and not one that is performed.
+    fn is_asked_for(&self, level: &Level, action: Action) -> bool {
+        let asks = |step: Step, column: Action| {
+            let request = match action {
+                Action::Store => MessageKind::Write,
+                Action::NStore => MessageKind::ReadNc,
+                _ => MessageKind::Read,
+            };
+            column == action && step == Step::Ask(request)
+        };
+        level.has_children
+            && self.table.has_directory()
+            && self.levels().iter().any(|child| child.uses(self.table, asks))
     }
 
     fn becomes_owner(&self, state: State, next: State) -> bool {

@@ -122,10 +122,12 @@ impl Level {
                 {
                     continue;
                 }
-                if self.cell(table, *state, *action).is_some_and(|cell| writes(cell.step)) {
-                    // Where it has to ask again nothing is stored yet.
-                    let after = self.after(table, *state, *action).into_iter();
-                    dirty.extend(after.filter(|next| self.asks(table, *next, *action).is_none()));
+                if let Some(cell) = self.cell(table, *state, *action).filter(|cell| writes(cell.step)) {
+                    // Where it has asked, and has to ask again, nothing is stored yet.
+                    let is_stored = |next: &State| {
+                        !matches!(cell.step, Step::Ask(_)) || self.asks(table, *next, *action).is_none()
+                    };
+                    dirty.extend(self.after(table, *state, *action).into_iter().filter(is_stored));
                 }
             }
             dirty.extend(merged(table, dirty_children, *state));

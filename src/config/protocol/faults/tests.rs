@@ -81,7 +81,23 @@ fn each_fault_is_told_at_its_place() {
 type Case =
     (&'static str, &'static str, &'static str, &'static str, (&'static str, &'static str), &'static str);
 
-const CASES: [Case; 34] = [
+const CASES: [Case; 36] = [
+    (
+        "msi",
+        "S = {",
+        "store = \"write > M\", n-store",
+        "store = \"forward\", n-store",
+        ("S = {", "\"forward\""),
+        "what a child asks for is handed on in S, so that nobody ever grants it",
+    ),
+    (
+        "mesi",
+        "M = {",
+        "store = \"hit\", n-store",
+        "store = \"flush > S\", n-store",
+        ("S = {", "\"ack\""),
+        "a reader elsewhere does not get the dirty bytes that S may hold",
+    ),
     (
         "vi",
         "V = {",

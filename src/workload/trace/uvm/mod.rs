@@ -3,7 +3,7 @@
 //! for the end of a batch, `p,ADDRESS` and `e,ADDRESS` for a page that was prefetched or evicted.
 //!
 //! Mapping: gpu0 runs a kernel with a block of one warp for each uTLB (`gpc_id`, `utlb_id`, `client_id`), in the order in
-//! which they come. Faults of one batch, one uTLB and one kind that follow each other are the lanes of one instruction, at
+//! which they come. Faults of one batch, one uTLB and one kind are the lanes of one instruction where none of that uTLB of another kind is between them, at
 //! most 32, which accesses the first word of each page. A range that is freed (`uvm range destroy`) was allocated, if a fault of
 //! the log is in it: a prefetcher may bring its pages. Lost: all accesses that did not fault, computing, widths, the order
 //! between uTLBs, and the times. What was prefetched and evicted is passed over: that is for the driver here to decide. Other
@@ -29,6 +29,9 @@ const WORD: u64 = 4;
 /// Bytes of a range that is believed, at most: each of its pages takes memory. The machine counts those of all.
 const ALLOCATED: u64 = 2 << 30;
 
+/// Instructions that are collected at a time, at most: a log may have no batches.
+const MOST_OPEN: usize = 1024;
+
 /// Whether a line is one of a kernel's log.
 #[must_use]
 pub fn is_log(line: &str) -> bool {
@@ -43,7 +46,7 @@ pub fn is_log(line: &str) -> bool {
 pub fn read(path: &Path, recording: &mut Recording) -> Result<()> {
     let mut lines = Lines::open(path)?;
     let mut log =
-        Log { recording, task: None, streams: BTreeMap::new(), open: None, faults: BTreeSet::new() };
+        Log { recording, task: None, streams: BTreeMap::new(), open: Vec::new(), faults: BTreeSet::new() };
     let mut freed = Vec::new();
     while lines.advance()? {
         let (line, number) = (lines.text(), lines.number());
@@ -58,12 +61,12 @@ pub fn read(path: &Path, recording: &mut Recording) -> Result<()> {
         }
         match payload(line).map_err(|wrong| lines.complain(&wrong))? {
             Payload::Fault(fault) => log.fault(fault, number)?,
-            Payload::Batch => log.end_instruction()?,
+            Payload::Batch => log.end_instructions()?,
             Payload::Freed(range) => freed.push(range),
             Payload::Other => {}
         }
     }
-    log.end_instruction()?;
+    log.end_instructions()?;
     let own = freed.into_iter().filter(|(start, bytes)| log.has_fault(*start, *bytes));
     for (start, bytes) in own.collect::<Vec<_>>() {
         log.recording.is_allocated(start, bytes);
@@ -151,7 +154,8 @@ struct Log<'a> {
     task: Option<TaskNumber>,
     /// Of each uTLB.
     streams: BTreeMap<(u64, u64, u64), u64>,
-    open: Option<Open>,
+    /// The instructions of the batch so far, in the order of their first faults.
+    open: Vec<Open>,
     /// Addresses that faulted.
     faults: BTreeSet<u64>,
 }
@@ -164,21 +168,29 @@ impl Log<'_> {
 
     fn fault(&mut self, fault: Fault, line: u64) -> Result<()> {
         self.faults.insert(fault.address);
-        if let Some(open) = &mut self.open
-            && open.key == fault.key
-            && open.addresses.len() < WARP as usize
-            && !open.addresses.contains(&fault.address)
-        {
+        // Faults of other units come between them.
+        let last = self.open.iter_mut().rev().find(|open| open.key.unit == fault.key.unit);
+        let takes = |open: &&mut Open| {
+            open.key == fault.key
+                && open.addresses.len() < WARP as usize
+                && !open.addresses.contains(&fault.address)
+        };
+        if let Some(open) = last.filter(takes) {
             open.addresses.push(fault.address);
             return Ok(());
         }
-        self.end_instruction()?;
-        self.open = Some(Open { key: fault.key, addresses: SmallVec::from_slice(&[fault.address]), line });
+        if self.open.len() >= MOST_OPEN {
+            self.end_instructions()?;
+        }
+        self.open.push(Open { key: fault.key, addresses: SmallVec::from_slice(&[fault.address]), line });
         Ok(())
     }
 
-    fn end_instruction(&mut self) -> Result<()> {
-        let Some(Open { key, addresses, line }) = self.open.take() else { return Ok(()) };
+    fn end_instructions(&mut self) -> Result<()> {
+        std::mem::take(&mut self.open).into_iter().try_for_each(|open| self.end_instruction(open))
+    }
+
+    fn end_instruction(&mut self, Open { key, addresses, line }: Open) -> Result<()> {
         let step = warp::step(key.class, WORD, line, (0..).zip(addresses))
             .map_err(|(message, expected)| Box::new(Diagnostic::new(message).expected(expected)))?;
         let task = if let Some(task) = self.task {
