@@ -138,8 +138,16 @@ impl Machine<'_> {
 /// Whether two nodes are built alike and may do the same.
 fn is_alike(a: &NodeShape, b: &NodeShape) -> bool {
     let (one, other) = (&a.template.config, &b.template.config);
-    let same_config = (one.role, one.block, one.unit, one.granule, one.mshrs, one.header, one.has_memory)
-        == (other.role, other.block, other.unit, other.granule, other.mshrs, other.header, other.has_memory)
+    let same_config = (one.role, one.block, one.unit, one.mask_bytes, one.mshrs, one.header, one.has_memory)
+        == (
+            other.role,
+            other.block,
+            other.unit,
+            other.mask_bytes,
+            other.mshrs,
+            other.header,
+            other.has_memory,
+        )
         && one.dealing == other.dealing
         && one.by_home == other.by_home
         && one.own_side == other.own_side

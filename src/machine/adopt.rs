@@ -185,7 +185,7 @@ fn differs(own: &Node, new: &Node) -> Option<String> {
     {
         return Some("other places for blocks".into());
     }
-    if a.granule != b.granule || a.values != b.values {
+    if a.mask_bytes != b.mask_bytes || a.values != b.values {
         return Some("another byte mask".into());
     }
     if a.parents != b.parents || a.children != b.children || a.peers != b.peers {

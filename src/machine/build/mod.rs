@@ -191,11 +191,6 @@ impl Builder<'_> {
         })
     }
 
-    /// Bytes for each bit of a mask, with values or without: what is read from a memory, and what messages carry, depends on it.
-    fn granule(&self) -> u32 {
-        self.spec.gpu.as_ref().map_or(1, |gpu| gpu.memory.mask_bytes)
-    }
-
     /// Adds a node with neither parents nor children.
     fn node(
         &mut self,
@@ -220,7 +215,6 @@ impl Builder<'_> {
             role,
             block: cache.line,
             unit: cache.line,
-            granule: self.granule(),
             mask_bytes: self.spec.gpu.as_ref().map_or(1, |gpu| gpu.memory.mask_bytes),
             values: self.spec.values,
             mshrs: cache.mshrs,

@@ -233,16 +233,15 @@ fn ordered(name: &str, tasks: Vec<(Task, &[usize])>) -> Machine {
 
 #[test]
 fn what_the_host_stores_while_an_array_is_copied_is_copied_again() {
-    let [early, late] = [0x1000, 0x1040].map(|address| program("host.cpu0", Store, &[address]));
-    let reading = |unit: &str, address| program(unit, Load, &[address]);
-    let late = Task { delay: 300, ..late };
+    // The copy begins behind the first store, and the last one comes before its end.
+    let stored = program("host.cpu0", Store, &[0x1000, 0x1080, 0x1040]);
+    let reading = |unit: &str, address, delay| Task { delay, ..program(unit, Load, &[address]) };
     let machine = ordered(
         "tiny/memcpy-1gpu",
         vec![
-            (early, &[]),
-            (late, &[0]),
-            (reading("gpu0.cu0", 0x1100), &[0]),
-            (reading("gpu0.cu1", 0x1040), &[1, 2]),
+            (stored, &[]),
+            (reading("gpu0.cu0", 0x1f00, 60), &[]),
+            (reading("gpu0.cu1", 0x1040, 0), &[0, 1]),
         ],
     );
     assert_statistics(&machine, &[("copies.to_gpu.transfers", 2.0)]);

@@ -36,10 +36,8 @@ pub struct NodeConfig {
     pub block: u32,
     /// Bytes of a unit of the directory, a power of two not above `block`; equal to it at a leaf.
     pub unit: u32,
-    /// Bytes that a bit of the mask here stands for.
-    pub granule: u32,
-    /// Bytes that a bit of the byte mask of the machine stands for, whether or not it is kept here: non-coherent stores of a part of them
-    /// are coherent.
+    /// Bytes that a bit of the byte mask stands for, with values or without: what is read from a memory, and what messages carry, depends
+    /// on it. Non-coherent stores of a part of them are coherent.
     pub mask_bytes: u32,
     /// Whether bytes are kept.
     pub values: bool,

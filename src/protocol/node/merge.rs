@@ -48,7 +48,7 @@ impl Node {
         let whole = self.config.has_fault(Fault::MergeWholeBlocks);
         let role = self.config.role;
         let notes_newer = self.config.notes_newer();
-        let granule = self.config.granule;
+        let granule = self.config.mask_bytes;
         let Some(entry) = self.store.get_mut(block) else {
             self.report_homeless(message, out);
             return;

@@ -182,7 +182,7 @@ impl Node {
             state: State::I,
             remote: false,
             used: 0,
-            data: Patch::empty(self.range_of(block), self.config.granule, self.config.values),
+            data: Patch::empty(self.range_of(block), self.config.mask_bytes, self.config.values),
             units: SmallVec::from_elem(Unit::default(), units as usize),
             newer: None,
             here: None,

@@ -199,16 +199,11 @@ impl Node {
 
     fn hit_tag(&mut self, block: Address, want: &Want, out: &mut Outbox) {
         self.tell_tag(TagOutcome::Hit, want.action != Action::Load, Self::about(want), out);
-        let before = self.state(block);
         if want.access.is_some() {
             self.perform(block, want, out);
             self.note_here(block, want, out);
         } else {
             self.perform_for_child(block, want, out);
-        }
-        // The state is a part of the tag.
-        if self.state(block) != before {
-            out.touches.push(Touch { what: TouchKind::WriteTag, range: want.range });
         }
     }
 
@@ -505,7 +500,6 @@ impl Node {
         }
         if let Some(Cell { next: Next::To(to), .. }) = self.config.table.cell(state, Action::Read, true) {
             self.transition(block, Action::Read, to, about, out);
-            out.touches.push(Touch { what: TouchKind::WriteTag, range: Range::new(block, 0) });
         }
     }
 }

@@ -98,7 +98,7 @@ impl Node {
             units: entry.map(|entry| self.unit_views(entry, pending)).unwrap_or_default(),
             dirty: entry.filter(|_| !is_root).map(|entry| entry.data.mask.clone()),
             here: entry.and_then(|entry| entry.here.as_deref().cloned()),
-            granule: self.config.granule,
+            granule: self.config.mask_bytes,
             bytes: entry.filter(|entry| entry.data.has_values()).map(|entry| Arc::from(entry.data.bytes())),
             remote_claim: self.remote().map(|remote| remote.directory.contains(block)),
             place: self.store.place_of(block),
