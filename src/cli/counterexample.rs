@@ -63,7 +63,8 @@ pub fn of(
     if after.violations().is_empty() {
         after.step(&mut Records::silent());
     }
-    let machine = if after.violations().is_empty() { machine } else { after };
+    let is_found = after.violations().iter().any(|own| own.rule == violation.rule);
+    let machine = if is_found { after } else { machine };
     let tables = scenario.all_tables(&options).unwrap_or_default();
     let blame = blame_run(&begun, &machine, &tables);
     let told = Told::of(&machine, violation, blame);

@@ -14,8 +14,10 @@ impl Machine {
     fn levels(&self) -> impl Iterator<Item = Level> + '_ {
         let peers = self.fixed.spec.host.peer_transfer;
         let several = self.fixed.sockets.len() > 1;
-        let is_shared = |numa: &NumaSpec| numa.organisation == Organisation::MemorySide;
-        let far_l2 = several && self.fixed.spec.numa().is_some_and(is_shared);
+        // There the L2 of a socket stands before its memory, for all of them.
+        let is_at_home =
+            |numa: &NumaSpec| matches!(numa.organisation, Organisation::MemorySide | Organisation::Static);
+        let far_l2 = several && self.fixed.spec.numa().is_some_and(is_at_home);
         Level::ALL.into_iter().filter(move |level| match level {
             Level::Joined => true,
             Level::Peer => peers,

@@ -1,10 +1,11 @@
-use crate::machine::sample::working;
+use crate::machine::sample::{performing, program, working};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::machine::{Machine, StepOutcome};
 use crate::model::access::AccessKind::{self, Load, NStore, Store};
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
+use crate::model::level::Level;
 use crate::model::message::Message;
 use crate::model::message::MessageKind::{ProbeRead, ProbeWrite};
 use crate::model::record::{Records, What};
@@ -424,4 +425,23 @@ fn percentiles_lie_between_the_shortest_and_the_longest() {
     let told = |what: &str| machine.statistic(&format!("access.load.{what}_cycles")).unwrap();
     assert!(told("max") > 100.0);
     assert!(["p50", "p99"].into_iter().all(|what| told(what).to_bits() == told("max").to_bits()));
+}
+
+/// However far an access has to go, it counts at one level that is told.
+#[test]
+fn the_levels_of_sockets_have_all_accesses() {
+    for organisation in ["memory-side", "static", "shared", "partitioned"] {
+        let organisation = format!("gpu.numa.l2={organisation}");
+        let lines = [0x1000, 0x1040, 0x2000, 0x2040];
+        // What the one has loaded the other finds in its L2, where that is for all.
+        let mut work = vec![program("gpu1.cu0", Load, &lines), program("gpu0.cu0", Load, &lines)];
+        work[1].after = vec![0];
+        let changes = [organisation.as_str(), "gpu.numa.placement=page"];
+        let mut machine = performing("tiny/numa-2socket", &changes, work);
+        machine.run_until(u64::MAX);
+        let shares = Level::ALL.map(|level| machine.statistic(&format!("access.{}.share", level.name())));
+        let all: f64 = shares.into_iter().flatten().sum();
+        assert!((all - 1.0).abs() < 1e-9, "{organisation}: {all}");
+        assert!(machine.statistic("access.far_memory.count").unwrap() > 0.0, "{organisation}");
+    }
 }
