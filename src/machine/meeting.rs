@@ -3,6 +3,8 @@
 //! units of one GPU meet in its L2, those of several in the memory behind all of them: the host's, or that of the GPU in whose
 //! memory a page lives. Nothing goes further, and what nobody has stored to stays where it is.
 
+use rustc_hash::FxHashMap;
+
 use super::Machine;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
@@ -23,7 +25,10 @@ impl Meeting {
     /// no stores from others, nothing is to be flushed.
     #[must_use]
     pub fn of(nodes: &[&NodeConfig], leaves: &[usize]) -> Self {
-        let index = |id: ComponentId| nodes.iter().position(|node| node.id == id);
+        let indices: FxHashMap<ComponentId, usize> = nodes.iter().map(|node| node.id).zip(0..).collect();
+        let known =
+            |node: &&NodeConfig| node.parents.iter().filter_map(|id| indices.get(id).copied()).collect();
+        let parents: Vec<Vec<usize>> = nodes.iter().map(known).collect();
         // Of each node, how many of the L1s are above it, and how far.
         let mut above = vec![(0, 0); nodes.len()];
         for &leaf in leaves {
@@ -32,13 +37,13 @@ impl Meeting {
                 if level.is_empty() {
                     break;
                 }
-                level.sort_unstable();
-                level.dedup();
                 for &node in &level {
                     above[node] = (above[node].0 + 1, height);
                 }
-                level =
-                    level.iter().flat_map(|&node| &nodes[node].parents).filter_map(|id| index(*id)).collect();
+                let mut next: Vec<usize> = level.iter().flat_map(|&node| &parents[node]).copied().collect();
+                next.sort_unstable();
+                next.dedup();
+                level = next;
             }
         }
         let mut meeting = Self::default();

@@ -165,6 +165,9 @@ impl Machine {
         let arrival = wire.transmit(&message, ready, self.now);
         if let Some(stages) = message.trip.stages_mut() {
             stages.left = wire.started();
+            if path.second.is_none() {
+                (stages.came, stages.looked_up) = (arrival, arrival + lookup);
+            }
         }
         let is_metered = wire.meter.is_some();
         if path.second.is_none() {
@@ -225,6 +228,9 @@ impl Machine {
         let arrival = wire.send(message, since, self.now);
         if let Some(stages) = message.trip.stages_mut() {
             stages.left = wire.started();
+            if !is_switched {
+                (stages.came, stages.looked_up) = (arrival, arrival + lookup);
+            }
         }
         let arrival = if is_switched { arrival } else { arrival + lookup };
         if queue.sent(arrival, is_switched) {
@@ -271,9 +277,11 @@ impl Machine {
         let (Some(message), Some(wire)) = (queue.asking(), self.links.get_mut(second)) else {
             return Handled::No;
         };
-        let due = wire.send(message, since, self.now) + lookup;
+        let came = wire.send(message, since, self.now);
+        let due = came + lookup;
         if let Some(stages) = message.trip.stages_mut() {
             (stages.at_switch, stages.crossed) = (since, wire.started());
+            (stages.came, stages.looked_up) = (came, due);
         }
         let is_metered = wire.meter.is_some();
         if out.records.on

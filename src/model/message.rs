@@ -171,6 +171,9 @@ pub struct Stages {
     /// It came to the switch behind that, and went onto the second link; 0 without one.
     pub at_switch: Tick,
     pub crossed: Tick,
+    /// It came off its last link, and its receiver had looked it up; 0 before its last link. It may have to stand there after that.
+    pub came: Tick,
+    pub looked_up: Tick,
 }
 
 impl Trip {

@@ -113,7 +113,7 @@ enum Places {
     Tagged {
         sets: u32,
         ways: u32,
-        /// The last so many ways take remote blocks, and the others local ones; 0 where any way takes any block.
+        /// The last so many ways are for remote blocks, and the others for local ones; 0 where any way is for any block.
         remote: u32,
         block: u32,
         dealing: Interleave,
@@ -268,7 +268,7 @@ impl Store {
         self.slots.get_mut(slot)?.as_mut()
     }
 
-    /// Lets so many ways take remote blocks. What stands in a way that goes to the others stays until one of them needs it:
+    /// So many ways are for remote blocks. What stands in a way that goes to the others stays until one of them needs it:
     /// "all ways are consulted on look up, allowing lazy eviction" ("Beyond the Socket: NUMA-Aware GPUs", section 5.1).
     pub fn partition(&mut self, to_remote: u32) {
         if let Places::Tagged { ways, remote, .. } = &mut self.places {
@@ -276,7 +276,7 @@ impl Store {
         }
     }
 
-    /// Ways for remote blocks; 0 where any way takes any block.
+    /// Ways for remote blocks; 0 where any way is for any block.
     #[must_use]
     pub fn remote_ways(&self) -> u32 {
         match &self.places {
@@ -285,18 +285,16 @@ impl Store {
         }
     }
 
-    /// Looks for a place for `address`, which has none, in the ways for blocks of its kind. The least recently used block
-    /// there that is not `busy` is the victim.
+    /// Looks for a place for `address`, which has none: an empty way, or that of the least recently used block that has to make
+    /// room for it and is not `busy`.
     #[must_use]
     pub fn room(&self, address: Address, is_remote: bool, busy: impl Fn(Address) -> bool) -> Room {
         let Places::Tagged { ways, remote, .. } = &self.places else { return Room::Free(0) };
         let first = self.set_of(address) as usize * *ways as usize;
-        let own = match (*remote, is_remote) {
-            (0, _) => 0..*ways,
-            (remote, true) => ways.saturating_sub(remote)..*ways,
-            (remote, false) => 0..ways.saturating_sub(remote),
-        };
-        let slots = first + own.start as usize..first + own.end as usize;
+        let slots = first..first + *ways as usize;
+        if *remote > 0 {
+            return self.room_by_kind(slots, *remote, is_remote, busy);
+        }
         let found = match self.slots.slice(slots.start, slots.len()) {
             Some(set) => least_used(set.iter().map(Option::as_ref)),
             None => least_used(slots.clone().map(|slot| self.slots.get(slot)?.as_ref())),
@@ -311,6 +309,40 @@ impl Store {
             }
             Ok(Some((place, oldest))) => Room::Victim(slots.start + place, oldest.block),
             Ok(None) => Room::None,
+        }
+    }
+
+    /// The same in a set of which the last `remote` ways are for remote blocks. A way is lent while it is empty, as where quotas
+    /// deal a cache (Qureshi and Patt, which section 7 names): a block takes one of its own first, and takes back what is
+    /// lent before it pushes out one of its own kind, wherever that stands. So who is alone has the whole cache.
+    fn room_by_kind(
+        &self,
+        slots: std::ops::Range<usize>,
+        remote: u32,
+        is_remote: bool,
+        busy: impl Fn(Address) -> bool,
+    ) -> Room {
+        let divide = slots.end.saturating_sub(remote as usize);
+        let mut lent = None;
+        let mut victim: Option<((bool, u64), usize, Address)> = None;
+        for slot in slots {
+            let is_own = (slot >= divide) == is_remote;
+            match self.slots.get(slot).and_then(Option::as_ref) {
+                None if is_own => return Room::Free(slot),
+                None => lent = lent.or(Some(slot)),
+                Some(entry) if (is_own || entry.remote == is_remote) && !busy(entry.block) => {
+                    let order = (entry.remote == is_remote, entry.used);
+                    if victim.is_none_or(|(oldest, ..)| order < oldest) {
+                        victim = Some((order, slot, entry.block));
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        match (lent, victim) {
+            (Some(slot), _) => Room::Free(slot),
+            (None, Some((_, slot, block))) => Room::Victim(slot, block),
+            (None, None) => Room::None,
         }
     }
 

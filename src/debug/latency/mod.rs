@@ -7,7 +7,7 @@ mod trail;
 use std::sync::Arc;
 
 use crate::model::address::Range;
-use crate::model::component::{ComponentId, Components};
+use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::message::{Message, TxnNumber};
 use crate::model::record::Record;
 use crate::model::warp::WarpState;
@@ -38,10 +38,14 @@ pub struct Leg {
 /// What an access waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// A message on its way: to the switch, or else until its receiver has looked its tag up; perhaps only from the switch on.
+    /// A message on its way: to the switch, or else to its receiver; perhaps only from the switch on.
     Message { message: Arc<Message>, part: Part },
     /// A message before its link, or the second one behind a switch: it is busy, or has no room at its other end.
     Link { message: Arc<Message>, second: bool },
+    /// The receiver of a message looks its tag up, or begins with what it answers or takes.
+    LookUp,
+    /// A message stands before its receiver, which has no port free for it, or is full.
+    Queued { message: Arc<Message> },
     /// The memory behind the sender of a message reads what that carries.
     Memory,
     /// Its turn at a node, which came with the end of something else: of this transaction, if of one; so many others were
@@ -86,6 +90,8 @@ pub enum Sort {
     Links,
     LinkQueues,
     Chip,
+    LookUps,
+    InputQueues,
     Memory,
     Joined,
     Mshrs,
@@ -94,7 +100,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Translation,
         Self::FarFault,
         Self::ProtectionFault,
@@ -103,6 +109,8 @@ impl Sort {
         Self::Links,
         Self::LinkQueues,
         Self::Chip,
+        Self::LookUps,
+        Self::InputQueues,
         Self::Memory,
         Self::Joined,
         Self::Mshrs,
@@ -121,6 +129,8 @@ impl Sort {
             Self::Links => "on links",
             Self::LinkQueues => "waiting for links",
             Self::Chip => "on chip",
+            Self::LookUps => "look-ups",
+            Self::InputQueues => "in input queues",
             Self::Memory => "memory",
             Self::Joined => "in joined misses",
             Self::Mshrs => "waiting for MSHRs",
@@ -149,6 +159,12 @@ impl Leg {
     pub fn sort(&self, components: &Components) -> Sort {
         match &self.what {
             Awaited::Memory => Sort::Memory,
+            // What keeps no tags: its latency is that of the DRAM.
+            Awaited::LookUp if components.get(self.at).is_some_and(|at| at.kind == ComponentKind::Memory) => {
+                Sort::Memory
+            }
+            Awaited::LookUp => Sort::LookUps,
+            Awaited::Queued { .. } => Sort::InputQueues,
             Awaited::Turn { why: Turn::Joined, .. } => Sort::Joined,
             Awaited::Turn { why: Turn::Mshr, .. } | Awaited::Warp(WarpState::MshrFull) => Sort::Mshrs,
             Awaited::Turn { why: Turn::Way, .. } => Sort::Ways,
@@ -278,6 +294,47 @@ mod tests {
         assert!(apart.legs.iter().any(|leg| matches!(leg.what, Awaited::Memory)));
     }
 
+    /// Of the first access that is found, the cycles of each sort at a component.
+    fn cycles_at(found: &[(Latency, Components)], path: &str) -> Vec<(Sort, u64)> {
+        let of_one = |(latency, components): &(Latency, Components)| {
+            let own = latency.legs.iter().filter(|leg| components.path(leg.at) == path);
+            own.map(|leg| (leg.sort(components), leg.cycles)).collect::<Vec<_>>()
+        };
+        found.first().map(of_one).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_look_up_is_told_apart_from_the_way_there() {
+        let work = || vec![program("gpu0.cu0", Load, &[0x1000])];
+        let at_l2 = |latency: &str, path: &str| {
+            let changes = [&*format!("gpu.l2.latency={latency}"), "gpu.l2.fill=1"];
+            cycles_at(&latencies_with("tiny/umh-2gpu", &changes, work()), path)
+        };
+        let (short, long) = (at_l2("1", "gpu0.l2.0"), at_l2("51", "gpu0.l2.0"));
+        assert!(short.iter().all(|(sort, _)| *sort != Sort::LookUps), "{short:?}");
+        let looked_up: Vec<_> = long.iter().filter(|(sort, _)| *sort == Sort::LookUps).collect();
+        assert_eq!(looked_up, [&(Sort::LookUps, 51)], "{long:?}");
+        // The way is a cycle shorter without a look-up that takes one.
+        let way = |legs: &[(Sort, u64)]| legs.iter().map(|(_, cycles)| cycles).sum::<u64>();
+        assert_eq!(way(&long) - 51, way(&short) - 1, "{long:?} {short:?}");
+    }
+
+    #[test]
+    fn what_a_receiver_cannot_take_yet_stands_in_its_input_queue() {
+        // All come to the L2 together, and it takes one message in a cycle.
+        let queued = |ports: &str| {
+            let changes = ["gpu.cu.outstanding=4", ports];
+            let work = ["gpu0.cu0", "gpu0.cu1"].map(|unit| program(unit, Load, &[0x1000, 0x2000, 0x3000]));
+            let found = latencies_with("tiny/umh-2gpu", &changes, work.into());
+            let legs =
+                found.iter().flat_map(|(latency, parts)| latency.legs.iter().map(move |leg| (leg, parts)));
+            let own = legs.filter(|(leg, parts)| leg.sort(parts) == Sort::InputQueues);
+            own.map(|(leg, _)| leg.cycles).sum::<u64>()
+        };
+        let (one, many) = (queued("gpu.l2.ports=1"), queued("gpu.l2.ports=16"));
+        assert!(one > many, "{one} {many}");
+    }
+
     #[test]
     fn a_tag_miss_that_was_joined_is_one() {
         let work = ["gpu0.cu0", "gpu0.cu1"].map(|unit| program(unit, Load, &[0x10000]));
@@ -341,7 +398,7 @@ mod tests {
             Awaited::Memory => format!("memory {}", components.path(leg.at)),
             other => format!("{other:?}"),
         });
-        let way: Vec<_> = way.collect();
+        let way: Vec<_> = way.filter(|leg| leg != "LookUp").collect();
         // Down to the HMD, up to the owner and back, and the grants.
         let expected = ["read gpu1.l2.0", "read gpu1.smd0", "read host.hmd0", "probe-read gpu0.smd0"];
         assert_eq!(way.get(..4), Some(&expected.map(str::to_owned)[..]), "{way:?}");

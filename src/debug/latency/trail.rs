@@ -325,19 +325,28 @@ impl Walk<'_> {
         let sent = self.own.sent.iter().find(|sent| of(&sent.message) == of(message))?;
         let (sent, cause) = (sent.tick, sent.cause);
         let made = self.trail.event(cause)?.tick;
-        let Stages { ready, left, at_switch, crossed } = message.trip.stages().copied().unwrap_or_default();
+        let stages = message.trip.stages().copied().unwrap_or_default();
+        let Stages { ready, left, at_switch, crossed, came, looked_up } = stages;
         // What is not known of a message that left before anybody listened counts as on its way.
+        let known = |tick: Tick| if tick == 0 { place.tick } else { tick };
         let ready = ready.max(sent).min(place.tick);
         let left = left.max(ready).min(place.tick);
+        let came = known(came).clamp(left, place.tick);
+        let looked_up = known(looked_up).clamp(came, place.tick);
         let (at, from) = (message.to, message.from);
         let waits = |second| Awaited::Link { message: message.clone(), second };
         let goes = |part| Awaited::Message { message: message.clone(), part };
+        self.leg((looked_up, place.tick), at, Awaited::Queued { message: message.clone() });
+        // No cache takes less than a cycle: that much is a part of its way.
+        let is_short = self.trail.time.cycle(looked_up) <= self.trail.time.cycle(came) + 1;
+        let came = if is_short { looked_up } else { came };
+        self.leg((came, looked_up), at, Awaited::LookUp);
         if crossed > at_switch {
-            self.leg((crossed, place.tick), at, goes(Part::FromSwitch));
+            self.leg((crossed, came), at, goes(Part::FromSwitch));
             self.leg((at_switch, crossed), at, waits(true));
             self.leg((left, at_switch), at, goes(Part::ToSwitch));
         } else {
-            self.leg((left, place.tick), at, goes(Part::Whole));
+            self.leg((left, came), at, goes(Part::Whole));
         }
         self.leg((ready, left), at, waits(false));
         self.leg((made, ready), from, Awaited::Memory);

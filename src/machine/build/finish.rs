@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use rustc_hash::FxHashSet;
+
 use super::{Blueprint, Builder};
 use crate::config::machine::{NetworkKind, Organisation};
 use crate::diagnostic::{Diagnostic, Result};
@@ -115,12 +117,13 @@ impl Builder<'_> {
 
     /// Makes a node of each configuration.
     fn nodes(&mut self, meeting: &Meeting) -> Result<()> {
-        let untracked = self.configs.iter().filter(|(config, _)| !config.is_tracked());
-        let untracked: Vec<ComponentId> = untracked.map(|(config, _)| config.id).collect();
-        let handing_on = self.configs.iter().filter(|(config, _)| config.hands_on_loads());
-        let handing_on: Vec<ComponentId> = handing_on.map(|(config, _)| config.id).collect();
-        let tagged = self.configs.iter().filter(|(config, _)| config.tags.is_some());
-        let tagged: Vec<ComponentId> = tagged.map(|(config, _)| config.id).collect();
+        let all_that = |is_so: &dyn Fn(&NodeConfig) -> bool| -> FxHashSet<ComponentId> {
+            let found = self.configs.iter().filter(|(config, _)| is_so(config));
+            found.map(|(config, _)| config.id).collect()
+        };
+        let untracked = all_that(&|config| !config.is_tracked());
+        let handing_on = all_that(&NodeConfig::hands_on_loads);
+        let tagged = all_that(&|config| config.tags.is_some());
         let is_pcie = self.spec.network.kind == NetworkKind::Pcie;
         for (number, (mut config, store)) in std::mem::take(&mut self.configs).into_iter().enumerate() {
             config.remembers = meeting.has(number);
@@ -220,12 +223,13 @@ impl Builder<'_> {
         }
         let below = |l1: usize| {
             let mut found: Vec<usize> = vec![l1];
+            let mut seen: FxHashSet<usize> = found.iter().copied().collect();
             let mut next = 0;
             while let Some(node) = found.get(next).and_then(|&index| self.nodes.get(index)) {
                 let parents: Vec<usize> =
                     node.config.parents.iter().filter_map(|parent| node_of[parent.index()]).collect();
                 for parent in parents {
-                    if !found.contains(&parent) {
+                    if seen.insert(parent) {
                         found.push(parent);
                     }
                 }

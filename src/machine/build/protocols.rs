@@ -1,9 +1,14 @@
 //! Whether the protocols of a machine's caches can do what is asked of them where they stand.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::Builder;
 use crate::config::machine::Organisation;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::model::component::ComponentKind;
+use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::protocol::node::{NodeConfig, Role};
@@ -108,11 +113,24 @@ impl Builder<'_> {
         Err(Box::new(Diagnostic::new(message).expected(expected)))
     }
 
-    /// Each cache and what is below it have to go together.
+    /// Each cache and what is below it have to go together. Pairs that are alike are looked at once: eight sockets have 65,536.
     fn check_pairs(&self) -> Result<()> {
+        let configs: FxHashMap<ComponentId, &NodeConfig> =
+            self.configs.iter().map(|(config, _)| (config.id, config)).collect();
+        let children = |of: &NodeConfig| -> Vec<&NodeConfig> {
+            of.children.iter().filter_map(|child| configs.get(child).copied()).collect()
+        };
+        let kind = |of: &NodeConfig| (Arc::as_ptr(&of.table), of.block, of.role, of.tags.is_some());
+        let asks = |of: &NodeConfig| (Arc::as_ptr(&of.table), of.children.is_empty());
+        let stack = |of: &NodeConfig| -> BTreeSet<_> { children(of).into_iter().map(asks).collect() };
+        let stacks: FxHashMap<ComponentId, _> =
+            configs.iter().map(|(id, config)| (*id, (asks(config), stack(config)))).collect();
+        let mut seen = FxHashSet::default();
         for (parent, _) in &self.configs {
-            for (child, _) in self.configs.iter().filter(|(config, _)| parent.children.contains(&config.id)) {
-                self.check_pair(parent, child)?;
+            for child in children(parent) {
+                if seen.insert((kind(parent), kind(child), stacks.get(&child.id))) {
+                    self.check_pair(parent, child)?;
+                }
             }
         }
         Ok(())

@@ -51,6 +51,33 @@ fn a_repartition_evicts_nothing_and_loses_nothing() {
 }
 
 #[test]
+fn an_empty_way_is_lent_and_taken_back_first() {
+    let mut store = Store::tagged(1, 4, 64, Interleave::NONE);
+    store.partition(2);
+    // Local blocks alone have all four ways, and the oldest of all of them leaves.
+    assert_eq!([1, 2, 3, 4].map(|block| fill(&mut store, block, false)), [None; 4]);
+    assert_eq!(fill(&mut store, 5, false), Some(Address(64)));
+    // Two remote ones take back what was lent: blocks 3 and 4 stand there, though block 2 is older.
+    assert_eq!(fill(&mut store, 11, true), Some(Address(3 * 64)));
+    assert_eq!(fill(&mut store, 12, true), Some(Address(4 * 64)));
+    // From then on each kind pushes out its own.
+    assert_eq!(fill(&mut store, 13, true), Some(Address(11 * 64)));
+    assert_eq!(fill(&mut store, 6, false), Some(Address(2 * 64)));
+    // What is busy stays, and none of the other kind leaves for it.
+    assert_eq!(store.room(Address(7 * 64), false, |block| [5, 6].contains(&(block.0 / 64))), Room::None);
+    // An empty way of one's own comes before one that is lent.
+    store.remove(Address(12 * 64));
+    assert_eq!(fill(&mut store, 7, false), None);
+    store.remove(Address(5 * 64));
+    let (_, way) = store.place_of(Address(7 * 64)).unwrap();
+    assert_eq!(way, 3);
+    assert_eq!(fill(&mut store, 8, false), None);
+    assert_eq!(store.place_of(Address(8 * 64)).map(|(_, way)| way), Some(0));
+    // A remote one pushes out the local one in its way.
+    assert_eq!(fill(&mut store, 14, true), Some(Address(7 * 64)));
+}
+
+#[test]
 fn blocks_are_found_and_ways_add_up_after_any_repartition() {
     let mut random = crate::model::random::Random::new(7);
     let mut store = Store::tagged(4, 8, 64, Interleave::NONE);

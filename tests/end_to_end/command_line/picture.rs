@@ -46,13 +46,26 @@ fn the_picture_in_the_readme_is_what_the_program_prints() {
 fn the_tables_in_the_readme_are_those_of_the_run_that_it_names() {
     let readme =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
-    let (_, text) = readme.split_once("(`umscope run kernels/reduction`):\n").expect("the tables");
-    let tables: Vec<_> =
-        text.lines().take_while(|line| line.is_empty() || line.starts_with("    ")).collect();
-    let run = call(&["run", "kernels/reduction"]).stdout;
-    assert!(tables.len() > 10, "{tables:?}");
-    for line in tables.iter().filter(|line| !line.is_empty()) {
-        assert!(run.lines().any(|told| told == &line[4..]), "{line} is not in\n{run}");
+    let latency = ["debug", "umh/fig5-b1", "--no-tui", "-x", "end", "-x", "info latency 2"];
+    let runs: [(&str, &[&str], usize); 4] = [
+        ("(`umscope run kernels/reduction`):\n", &["run", "kernels/reduction"], 10),
+        ("`umscope run workloads/umh/sf --scale 16`:\n", &["run", "workloads/umh/sf", "--scale", "16"], 5),
+        ("umh/fig5-b1 --no-tui -x end -x 'info latency 2'`):\n", &latency, 15),
+        (
+            "--waits`; with `--format json` all places of each):\n",
+            &["run", "kernels/matrix-multiplication", "--waits"],
+            8,
+        ),
+    ];
+    for (after, command, least) in runs {
+        let (_, text) = readme.split_once(after).expect(after);
+        let tables: Vec<_> =
+            text.lines().take_while(|line| line.is_empty() || line.starts_with("    ")).collect();
+        let run = call(command).stdout;
+        assert!(tables.len() > least, "{tables:?}");
+        for line in tables.iter().filter(|line| !line.is_empty()) {
+            assert!(run.lines().any(|told| told == &line[4..]), "{line} is not in\n{run}");
+        }
     }
 }
 

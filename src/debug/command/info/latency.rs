@@ -186,6 +186,11 @@ fn text(leg: &Leg, components: &Components) -> String {
     let at = components.path(leg.at);
     match &leg.what {
         Awaited::Memory => format!("{at} reads its memory"),
+        Awaited::LookUp if leg.sort(components) == Sort::Memory => format!("{at} takes its latency"),
+        Awaited::LookUp => format!("{at} looks it up"),
+        Awaited::Queued { message } => {
+            format!("{} waits until {at} takes it from its input queue", message.kind.name())
+        }
         Awaited::Turn { other: Some(other), why: Turn::Joined, passed: 0 | 1 } => {
             format!("{at} fetches it already: it has joined the miss of transaction {}", other.0)
         }
