@@ -103,7 +103,7 @@ impl Machine {
             }
             let memory = self.memory_of(block.address, self.nodes[index].config.block);
             let node = &mut self.nodes[index];
-            if !node.place_block(block.address, block.state) {
+            if !node.place_block(block.address, block.state, &self.homes) {
                 let message = format!("{} has no free way for block {}", block.node, block.address);
                 return Err(Box::new(Diagnostic::new(message)));
             }

@@ -4,17 +4,19 @@ use super::Node;
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::state::State;
-use crate::protocol::store::{Room, bit};
+use crate::protocol::homes::Homes;
+use crate::protocol::store::{Entry, Room, bit};
 
 impl Node {
     /// Puts a block here before the first event.
-    pub fn place_block(&mut self, address: Address, state: Option<State>) -> bool {
+    pub fn place_block(&mut self, address: Address, state: Option<State>, homes: &Homes) -> bool {
         let block = self.block_of(address);
         if self.store.get(block).is_none() {
-            let Room::Free(slot) = self.store.room(block, false, |_| true) else {
+            let remote = self.is_remote(block, homes);
+            let Room::Free(slot) = self.store.room(block, remote, |_| true) else {
                 return false;
             };
-            let entry = self.new_entry(block);
+            let entry = Entry { remote, ..self.new_entry(block) };
             self.store.place(slot, entry);
         }
         self.touch(block);

@@ -198,9 +198,9 @@ impl Node {
     }
 
     /// Whether the home of a block is another one than the local.
-    fn is_remote(&self, block: Address, out: &Outbox) -> bool {
-        let is_dealt = !matches!(out.homes, Homes::Single);
-        is_dealt && self.config.home.is_some_and(|own| out.homes.of(block) != own)
+    fn is_remote(&self, block: Address, homes: &Homes) -> bool {
+        let is_dealt = !matches!(homes, Homes::Single);
+        is_dealt && self.config.home.is_some_and(|own| homes.of(block) != own)
     }
 
     fn count_hit(&mut self, block: Address) {
@@ -210,7 +210,7 @@ impl Node {
 
     fn count_miss(&mut self, block: Address, out: &mut Outbox) {
         self.counters.misses += 1;
-        if self.is_remote(block, out) {
+        if self.is_remote(block, &out.homes) {
             self.counters.remote_misses += 1;
             let (home, block) = (out.homes.of(block), Range::new(block, self.config.block));
             out.record(self.config.id, About::new(block, None), || What::RemoteMiss { home });

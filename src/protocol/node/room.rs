@@ -187,7 +187,7 @@ impl Node {
         if !self.recalling.is_empty() && self.is_evicting_from(self.store.set_of(block)) {
             return false;
         }
-        let is_remote = self.is_remote(block, out);
+        let is_remote = self.is_remote(block, &out.homes);
         let is_busy = |other| other == block || self.pending.contains(other);
         let slot = match self.store.room(block, is_remote, is_busy) {
             Room::Free(slot) => slot,

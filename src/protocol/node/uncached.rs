@@ -32,7 +32,7 @@ impl Node {
     pub(super) fn is_uncached(&self, block: Address, out: &Outbox) -> bool {
         self.config.table.uncached.is_some()
             && self.config.role != Role::Root
-            && self.is_remote(block, out)
+            && self.is_remote(block, &out.homes)
             && !self.config.has_fault(Fault::KeepHostLines)
             && out.permission(block) != Permission::ReadOnly
             && !self.is_thought_read_only(block)
@@ -216,7 +216,7 @@ impl Node {
     /// Counts what came of a block for loads, and what of it nobody waited for.
     fn count_sectors(&mut self, block: Address, (brought, dropped): (Sectors, Sectors), out: &Outbox) {
         let (brought, dropped) = (u64::from(brought.count()), u64::from(dropped.count()));
-        let is_far = self.is_remote(block, out);
+        let is_far = self.is_remote(block, &out.homes);
         let counters = &mut self.counters;
         counters.sectors_brought += brought;
         counters.sectors_dropped += dropped;

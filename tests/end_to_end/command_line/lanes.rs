@@ -103,13 +103,27 @@ fn what_a_launch_turns_back_is_told_without_a_sample() {
 }
 
 #[test]
+fn what_is_there_at_the_start_has_a_way_of_its_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("there.toml");
+    let text = "machine = \"tiny/numa-4socket\"\n[set]\ngpu.numa.placement = \"page\"\n\
+                [[state]]\nnode = \"gpu0.l2.0\"\naddress = 0x1000\nstate = \"V\"\n\
+                [[state]]\nnode = \"gpu0.l2.0\"\naddress = 0x0\nstate = \"V\"\n\
+                [[program]]\nby = \"gpu0.cu0\"\ndo = [\"load 0x0 4\", \"load 0x1000 4\"]\n";
+    std::fs::write(&path, text).unwrap();
+    let path = path.display().to_string();
+    let told = call(&["debug", &path, "--no-tui", "-x", "end", "-x", "info caches gpu0.l2.0"]).stdout;
+    assert!(told.contains("hits: local 100 % (1/1), remote 100 % (1/1)"), "{told}");
+}
+
+#[test]
 fn samples_of_the_partitioner_can_be_changed_under_way() {
     let sample = ["-x", "goto cycle 520", "-x", "fork set gpu.numa.sample=100", "-x", "goto cycle 700"];
     let told = call(
         &[&["debug", "numa/ways-instead", "--no-tui"][..], &sample, &["-x", "info caches gpu1.l2.0"]]
             .concat(),
     );
-    assert!(told.code == Some(0) && told.stdout.contains("cycle 667: keep"), "{told:?}");
+    assert!(told.code == Some(0) && told.stdout.contains("cycle 678: keep"), "{told:?}");
     let l2 = call(&["debug", "numa/ways-instead", "--no-tui", "-x", "fork set gpu.numa.l2=shared"]);
     assert!(l2.code == Some(2) && l2.stdout.contains("depends on gpu.numa"), "{l2:?}");
 }

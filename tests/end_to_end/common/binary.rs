@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::ENVIRONMENT;
 
 /// How long a program may take.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(240);
 
 /// What a program left behind.
 #[derive(Debug)]
