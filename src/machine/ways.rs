@@ -355,7 +355,7 @@ mod tests {
     use crate::model::access::AccessKind::{Load, Store};
     use crate::model::inspect::Inspect;
     use crate::model::operation::Operation;
-    use crate::workload::{Operations, TaskKind};
+    use crate::workload::{Operations, Task, TaskKind};
 
     /// Sockets whose eight warps each read 256 lines of the other one's memory, over links that are too narrow for it; or store
     /// to every fourth of them.
@@ -448,6 +448,29 @@ mod tests {
         let decided: Vec<_> = machine.ways.as_ref().unwrap().decided(0).map(|one| one.l2.decision).collect();
         let most = decided.iter().filter(|one| one.step == Step::ToRemote).count();
         assert!(decided.len() >= 10 && most * 4 >= decided.len() * 3, "{decided:?}");
+    }
+
+    #[test]
+    fn who_has_less_than_its_share_waits_behind_none_of_the_other_kind() {
+        // Four warps want more lines of their own memory at once than the one set of the L2 has ways, and each takes 400 cycles.
+        let lines = |warp: u64| (0..64).map(move |line| 0x2000 * warp + 64 * line).collect::<Vec<_>>();
+        let mut work: Vec<_> = (0..4).map(|warp| program("gpu0.cu0", Load, &lines(warp))).collect();
+        work.push(Task { id: "far".into(), delay: 1000, ..program("gpu0.cu1", Load, &[0x1000, 0x1040]) });
+        let changes = [
+            "gpu.numa.l2=partitioned",
+            "gpu.sm.outstanding=16",
+            "gpu.l1.size=4 KiB",
+            "gpu.l1.ways=64",
+            "gpu.l1.mshrs=64",
+            "gpu.l2.size=256 B",
+            "gpu.l2.mshrs=64",
+            "gpu.memory.latency=400",
+        ];
+        let mut machine = performing("tiny/numa-2socket", &changes, work);
+        machine.run_until(u64::MAX);
+        let cycles = machine.statistic("tasks.far.cycles").unwrap();
+        assert!(machine.statistic("cycles").unwrap() > 10_000.0, "the others are busy for long");
+        assert!(cycles < 2_000.0, "a way comes free within 400 cycles, and memory is as far: {cycles}");
     }
 
     #[test]

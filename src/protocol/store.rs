@@ -161,6 +161,22 @@ pub enum Room {
     None,
 }
 
+/// A block for which a way is looked for where ways are dealt over kinds.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    pub is_remote: bool,
+    /// Whether a block of the other kind waits for a way of the same set.
+    pub other_waits: bool,
+}
+
+/// A block that may have to leave, and when compared with others.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    order: (bool, u64),
+    slot: usize,
+    block: Address,
+}
+
 /// An address that no block starts at.
 const NOWHERE: Address = Address(u64::MAX);
 
@@ -285,16 +301,13 @@ impl Store {
         }
     }
 
-    /// Looks for a place for `address`, which has none: an empty way, or that of the least recently used block that has to make
-    /// room for it and is not `busy`.
+    /// Looks for a place for `address`, which has none, where any way is for any block: an empty one, or that of the least recently
+    /// used block that is not `busy`.
     #[must_use]
-    pub fn room(&self, address: Address, is_remote: bool, busy: impl Fn(Address) -> bool) -> Room {
-        let Places::Tagged { ways, remote, .. } = &self.places else { return Room::Free(0) };
+    pub fn room(&self, address: Address, busy: impl Fn(Address) -> bool) -> Room {
+        let Places::Tagged { ways, .. } = &self.places else { return Room::Free(0) };
         let first = self.set_of(address) as usize * *ways as usize;
         let slots = first..first + *ways as usize;
-        if *remote > 0 {
-            return self.room_by_kind(slots, *remote, is_remote, busy);
-        }
         let found = match self.slots.slice(slots.start, slots.len()) {
             Some(set) => least_used(set.iter().map(Option::as_ref)),
             None => least_used(slots.clone().map(|slot| self.slots.get(slot)?.as_ref())),
@@ -312,41 +325,44 @@ impl Store {
         }
     }
 
-    /// The same in a set of which the last `remote` ways are for remote blocks. A way is lent while it is empty, as where quotas
-    /// deal a cache (Qureshi and Patt, which section 7 names): a block takes one of its own first, and takes back what is
-    /// lent before it pushes out one of its own kind, wherever that stands. So who is alone has the whole cache.
-    fn room_by_kind(
-        &self,
-        slots: std::ops::Range<usize>,
-        remote: u32,
-        is_remote: bool,
-        busy: impl Fn(Address) -> bool,
-    ) -> Room {
-        let divide = slots.end.saturating_sub(remote as usize);
-        let mut lent = None;
-        let mut victim: Option<((bool, u64), usize, Address)> = None;
-        for slot in slots {
-            let is_own = (slot >= divide) == is_remote;
-            match self.slots.get(slot).and_then(Option::as_ref) {
-                None if is_own => return Room::Free(slot),
-                None => lent = lent.or(Some(slot)),
-                Some(entry) if (is_own || entry.remote == is_remote) && !busy(entry.block) => {
-                    let order = (entry.remote == is_remote, entry.used);
-                    if victim.is_none_or(|(oldest, ..)| order < oldest) {
-                        victim = Some((order, slot, entry.block));
-                    }
-                }
-                Some(_) => {}
+    /// The same where ways are dealt over local and remote blocks: as many as there are for a kind are its share of a set. An
+    /// empty way is lent, as where quotas deal a cache (Qureshi and Patt, whom section 7 names), so that who is alone has all of
+    /// it. A kind that has less than its share takes a way back from the other one, first one of its own; any other
+    /// pushes out its own least recently used block. While the other kind waits for a way, none has more than its share.
+    #[must_use]
+    pub fn room_by_kind(&self, address: Address, kind: Kind, busy: impl Fn(Address) -> bool) -> Room {
+        let Places::Tagged { ways, remote, .. } = &self.places else { return Room::Free(0) };
+        let (ways, remote) = (*ways as usize, *remote as usize);
+        let first = self.set_of(address) as usize * ways;
+        let local = ways.saturating_sub(remote);
+        let share = if kind.is_remote { remote } else { local };
+        let (mut held, mut free) = (0, None);
+        // The least recently used of its own kind, and of the other one: first those in the ways of its own.
+        let (mut own, mut other): (Option<Candidate>, Option<Candidate>) = (None, None);
+        for way in 0..ways {
+            let (slot, is_foreign) = (first + way, (way >= local) != kind.is_remote);
+            let Some(entry) = self.slots.get(slot).and_then(Option::as_ref) else {
+                free = Some(free.map_or((is_foreign, slot), |free| (is_foreign, slot).min(free)));
+                continue;
+            };
+            let is_own = entry.remote == kind.is_remote;
+            held += usize::from(is_own);
+            let (best, order) = if is_own { (&mut own, false) } else { (&mut other, is_foreign) };
+            let found = Candidate { order: (order, entry.used), slot, block: entry.block };
+            if best.as_ref().is_none_or(|best| found.order < best.order) && !busy(entry.block) {
+                *best = Some(found);
             }
         }
-        match (lent, victim) {
-            (Some(slot), _) => Room::Free(slot),
-            (None, Some((_, slot, block))) => Room::Victim(slot, block),
-            (None, None) => Room::None,
+        let victim = |of: Option<Candidate>| of.map_or(Room::None, |one| Room::Victim(one.slot, one.block));
+        match free {
+            Some((_, slot)) if held < share || !kind.other_waits => Room::Free(slot),
+            _ if held < share => victim(other.or(own)),
+            _ if held > share && kind.other_waits => Room::None,
+            _ => victim(own),
         }
     }
 
-    /// Puts an entry into the slot that [`Store::room`] found.
+    /// Puts an entry into the slot that [`Store::room`] or [`Store::room_by_kind`] found.
     pub fn place(&mut self, slot: usize, entry: Entry) {
         let address = entry.block;
         let slot = match &mut self.places {

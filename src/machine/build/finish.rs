@@ -322,8 +322,8 @@ impl Machine {
     fn begin(&mut self, blueprint: &Blueprint) -> Result<()> {
         self.check_workload()?;
         self.place_memory(blueprint)?;
-        self.place_initial(&blueprint.initial)?;
         self.start_partitions();
+        self.place_initial(&blueprint.initial)?;
         for task in self.tasks.ready() {
             self.plan_task(task);
         }

@@ -115,16 +115,19 @@ impl Builder<'_> {
 
     /// Each cache and what is below it have to go together. Pairs that are alike are looked at once: eight sockets have 65,536.
     fn check_pairs(&self) -> Result<()> {
-        let configs: FxHashMap<ComponentId, &NodeConfig> =
-            self.configs.iter().map(|(config, _)| (config.id, config)).collect();
+        let configs: FxHashMap<ComponentId, (usize, &NodeConfig)> =
+            self.configs.iter().zip(0..).map(|((config, _), place)| (config.id, (place, config))).collect();
         let children = |of: &NodeConfig| -> Vec<&NodeConfig> {
-            of.children.iter().filter_map(|child| configs.get(child).copied()).collect()
+            let known = of.children.iter().filter_map(|child| configs.get(child).copied());
+            let mut known: Vec<_> = known.collect();
+            known.sort_unstable_by_key(|(place, _)| *place);
+            known.into_iter().map(|(_, child)| child).collect()
         };
         let kind = |of: &NodeConfig| (Arc::as_ptr(&of.table), of.block, of.role, of.tags.is_some());
         let asks = |of: &NodeConfig| (Arc::as_ptr(&of.table), of.children.is_empty());
         let stack = |of: &NodeConfig| -> BTreeSet<_> { children(of).into_iter().map(asks).collect() };
         let stacks: FxHashMap<ComponentId, _> =
-            configs.iter().map(|(id, config)| (*id, (asks(config), stack(config)))).collect();
+            configs.iter().map(|(id, (_, config))| (*id, (asks(config), stack(config)))).collect();
         let mut seen = FxHashSet::default();
         for (parent, _) in &self.configs {
             for child in children(parent) {

@@ -5,18 +5,20 @@ use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::state::State;
 use crate::protocol::homes::Homes;
-use crate::protocol::store::{Entry, Room, bit};
+use crate::protocol::store::{Entry, Kind, Room, bit};
 
 impl Node {
     /// Puts a block here before the first event.
     pub fn place_block(&mut self, address: Address, state: Option<State>, homes: &Homes) -> bool {
         let block = self.block_of(address);
         if self.store.get(block).is_none() {
-            let remote = self.is_remote(block, homes);
-            let Room::Free(slot) = self.store.room(block, remote, |_| true) else {
+            // What nobody has touched yet is at home nowhere.
+            let is_remote = !homes.is_undecided(block) && self.is_remote(block, homes);
+            let kind = Kind { is_remote, other_waits: false };
+            let Room::Free(slot) = self.store.room_by_kind(block, kind, |_| true) else {
                 return false;
             };
-            let entry = Entry { remote, ..self.new_entry(block) };
+            let entry = Entry { remote: is_remote, ..self.new_entry(block) };
             self.store.place(slot, entry);
         }
         self.touch(block);

@@ -217,7 +217,7 @@ impl Node {
         }
     }
 
-    /// Lets so many ways take blocks whose home is another socket, from the beginning.
+    /// So many ways are for blocks whose home is another socket, from the beginning.
     pub fn partition(&mut self, remote: u32) {
         self.store.partition(remote);
     }
@@ -229,7 +229,7 @@ impl Node {
         self.settle(out);
     }
 
-    /// Ways for blocks whose home is another socket; 0 where any way takes any block.
+    /// Ways for blocks whose home is another socket; 0 where any way is for any block.
     #[must_use]
     pub fn remote_ways(&self) -> u32 {
         self.store.remote_ways()

@@ -11,14 +11,22 @@ use crate::model::address::Address;
 use crate::model::message::TxnNumber;
 use crate::model::record::{MshrChange, What};
 use crate::protocol::outbox::{About, Outbox};
-use crate::protocol::store::{Entry, Room};
+use crate::protocol::store::{Entry, Kind, Room};
+
+/// A block that waits for a way of its set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Waiter {
+    block: Address,
+    /// Whether it lives in another socket.
+    is_remote: bool,
+}
 
 /// Blocks that wait for an MSHR or for a way of their set, first come first served.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Waiting {
     pub for_mshr: VecDeque<Address>,
     /// By set, no list of which is empty: GPUs with many warps may have hundreds.
-    for_way: BTreeMap<u32, VecDeque<Address>>,
+    for_way: BTreeMap<u32, VecDeque<Waiter>>,
     /// Sets of which a way may have become free.
     pub freed: SmallVec<[u32; 4]>,
 }
@@ -26,12 +34,22 @@ pub struct Waiting {
 impl Waiting {
     /// Takes out the block that waits in the n-th place for a way of a set.
     fn take(&mut self, set: u32, nth: usize) -> Option<Address> {
-        let Place::Occupied(mut blocks) = self.for_way.entry(set) else { return None };
-        let block = blocks.get_mut().remove(nth);
-        if blocks.get().is_empty() {
-            blocks.remove();
+        let Place::Occupied(mut waiters) = self.for_way.entry(set) else { return None };
+        let waiter = waiters.get_mut().remove(nth);
+        if waiters.get().is_empty() {
+            waiters.remove();
         }
-        block
+        waiter.map(|waiter| waiter.block)
+    }
+
+    /// Whether the block in the n-th place for a way of a set is remote, if one is there.
+    fn kind(&self, set: u32, nth: usize) -> Option<bool> {
+        self.for_way.get(&set)?.get(nth).map(|waiter| waiter.is_remote)
+    }
+
+    /// Whether a block of a kind waits for a way of a set.
+    fn has(&self, set: u32, is_remote: bool) -> bool {
+        self.for_way.get(&set).is_some_and(|waiters| waiters.iter().any(|one| one.is_remote == is_remote))
     }
 
     /// Of every set that is waited for, a way may have become free.
@@ -40,9 +58,9 @@ impl Waiting {
     }
 
     /// A block waits for a way of its set: in the place that it had, or behind the others.
-    fn put(&mut self, set: u32, block: Address, nth: Option<usize>) {
-        let blocks = self.for_way.entry(set).or_default();
-        blocks.insert(nth.unwrap_or(blocks.len()).min(blocks.len()), block);
+    fn put(&mut self, set: u32, waiter: Waiter, nth: Option<usize>) {
+        let waiters = self.for_way.entry(set).or_default();
+        waiters.insert(nth.unwrap_or(waiters.len()).min(waiters.len()), waiter);
     }
 }
 
@@ -138,18 +156,29 @@ impl Node {
         self.release_again(out);
     }
 
-    /// A way of a set may have become free: it is for the first that waits for one and can use it. Where local and remote blocks
-    /// have ways of their own, that may be one behind others.
+    /// A way of a set may have become free: it is for the first that waits for one and can use it. Where ways are dealt over local
+    /// and remote blocks, that may be one behind others, of which one may go on once it waits no longer. What one
+    /// cannot have, no other of its kind can.
     fn call_for_way(&mut self, set: u32, out: &mut Outbox) {
-        let mut nth = 0;
-        while let Some(block) = self.waiting.take(set, nth) {
+        let (mut nth, mut refused) = (0, [false; 2]);
+        while let Some(kind) = self.waiting.kind(set, nth).map(usize::from) {
+            if refused[kind] {
+                nth += 1;
+                continue;
+            }
+            let Some(block) = self.waiting.take(set, nth) else { return };
             self.called = Some((block, nth));
             self.retry(block, out);
             let waits_again = self.called.take().is_none();
-            if !waits_again || self.remote_ways() == 0 {
+            if self.remote_ways() == 0 || !waits_again && nth == 0 {
                 return;
             }
-            nth += 1;
+            if waits_again {
+                refused[kind] = true;
+                nth += 1;
+            } else {
+                (nth, refused) = (0, [false; 2]);
+            }
         }
     }
 
@@ -178,7 +207,8 @@ impl Node {
         }
         pending.waits = true;
         let had = self.called.take_if(|(called, _)| *called == block).map(|(_, nth)| nth);
-        self.waiting.put(self.store.set_of(block), block, had);
+        let is_remote = self.is_remote(block, &out.homes);
+        self.waiting.put(self.store.set_of(block), Waiter { block, is_remote }, had);
         false
     }
 
@@ -189,7 +219,13 @@ impl Node {
         }
         let is_remote = self.is_remote(block, &out.homes);
         let is_busy = |other| other == block || self.pending.contains(other);
-        let slot = match self.store.room(block, is_remote, is_busy) {
+        let found = if self.remote_ways() == 0 {
+            self.store.room(block, is_busy)
+        } else {
+            let other_waits = self.waiting.has(self.store.set_of(block), !is_remote);
+            self.store.room_by_kind(block, Kind { is_remote, other_waits }, is_busy)
+        };
+        let slot = match found {
             Room::Free(slot) => slot,
             Room::Victim(slot, victim) if self.clear(slot, victim, want, out) => slot,
             Room::Victim(..) | Room::None => return false,

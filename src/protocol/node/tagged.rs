@@ -98,7 +98,7 @@ impl Node {
 
     /// The block that stands in the place of another.
     pub(super) fn occupant(&self, block: Address) -> Option<Address> {
-        match self.store.room(block, false, |_| false) {
+        match self.store.room(block, |_| false) {
             Room::Victim(_, victim) => Some(victim),
             Room::Free(_) | Room::None => None,
         }
@@ -307,7 +307,7 @@ impl Node {
 
     /// Takes the place of a block, which is free.
     fn put(&mut self, block: Address, partial: bool) {
-        let Room::Free(slot) = self.store.room(block, false, |_| false) else { return };
+        let Room::Free(slot) = self.store.room(block, |_| false) else { return };
         let mut entry = self.new_entry(block);
         if partial {
             entry.forget();

@@ -4,12 +4,13 @@ use super::*;
 
 fn fill(store: &mut Store, block: u64, remote: bool) -> Option<Address> {
     let (address, mut evicted) = (Address(block * 64), None);
-    let slot = match store.room(address, remote, |_| false) {
+    let kind = Kind { is_remote: remote, other_waits: false };
+    let slot = match store.room_by_kind(address, kind, |_| false) {
         Room::Free(slot) => slot,
         Room::Victim(slot, victim) => {
             evicted = Some(victim);
             store.remove(victim);
-            assert_eq!(store.room(address, remote, |_| false), Room::Free(slot));
+            assert_eq!(store.room_by_kind(address, kind, |_| false), Room::Free(slot));
             slot
         }
         Room::None => return None,
@@ -64,17 +65,47 @@ fn an_empty_way_is_lent_and_taken_back_first() {
     assert_eq!(fill(&mut store, 13, true), Some(Address(11 * 64)));
     assert_eq!(fill(&mut store, 6, false), Some(Address(2 * 64)));
     // What is busy stays, and none of the other kind leaves for it.
-    assert_eq!(store.room(Address(7 * 64), false, |block| [5, 6].contains(&(block.0 / 64))), Room::None);
+    let local = Kind { is_remote: false, other_waits: false };
+    assert_eq!(store.room_by_kind(Address(7 * 64), local, |block| block.0 < 7 * 64), Room::None);
     // An empty way of one's own comes before one that is lent.
+    store.remove(Address(5 * 64));
     store.remove(Address(12 * 64));
     assert_eq!(fill(&mut store, 7, false), None);
-    store.remove(Address(5 * 64));
-    let (_, way) = store.place_of(Address(7 * 64)).unwrap();
-    assert_eq!(way, 3);
     assert_eq!(fill(&mut store, 8, false), None);
-    assert_eq!(store.place_of(Address(8 * 64)).map(|(_, way)| way), Some(0));
-    // A remote one pushes out the local one in its way.
-    assert_eq!(fill(&mut store, 14, true), Some(Address(7 * 64)));
+    assert_eq!([7, 8].map(|block| store.place_of(Address(block * 64)).unwrap().1), [0, 3]);
+    // A remote one has less than its share now: the local one in its way leaves.
+    assert_eq!(fill(&mut store, 14, true), Some(Address(8 * 64)));
+}
+
+#[test]
+fn a_kind_that_has_its_share_takes_nothing_from_the_other() {
+    let mut store = Store::tagged(1, 4, 64, Interleave::NONE);
+    store.partition(2);
+    assert_eq!([1, 2, 3].map(|block| fill(&mut store, block, false)), [None; 3]);
+    assert_eq!(fill(&mut store, 11, true), None);
+    // The second remote one stands where a local one was, and a local one in the way that is for remote ones: two and two.
+    store.remove(Address(2 * 64));
+    assert_eq!(fill(&mut store, 12, true), None);
+    assert_eq!(fill(&mut store, 4, false), Some(Address(64)), "its own oldest");
+    assert_eq!(fill(&mut store, 13, true), Some(Address(11 * 64)), "its own oldest");
+}
+
+#[test]
+fn while_the_other_kind_waits_nothing_is_lent() {
+    let mut store = Store::tagged(1, 4, 64, Interleave::NONE);
+    store.partition(2);
+    let room = |store: &Store, block: u64, is_remote: bool, other_waits: bool| {
+        store.room_by_kind(Address(block * 64), Kind { is_remote, other_waits }, |_| false)
+    };
+    assert_eq!([1, 2].map(|block| fill(&mut store, block, false)), [None; 2]);
+    // Its share it goes on with; the empty ways are for who waits.
+    assert_eq!(room(&store, 3, false, true), Room::Victim(0, Address(64)));
+    assert!(matches!(room(&store, 11, true, true), Room::Free(2 | 3)));
+    assert_eq!([3, 4].map(|block| fill(&mut store, block, false)), [None; 2]);
+    // It has more than its share: not even a block of its own may leave for another one.
+    assert_eq!(room(&store, 5, false, true), Room::None);
+    assert_eq!(room(&store, 5, false, false), Room::Victim(0, Address(64)));
+    assert!(matches!(room(&store, 11, true, true), Room::Victim(2 | 3, _)));
 }
 
 #[test]
