@@ -38,9 +38,9 @@ pub struct Changes {
     /// Shrink kernels' data, caches and GPU memories by this power of two, as --set scale=N
     ///
     /// The data of the kernels that take a scale (see `umscope list kernels`) and the capacities that they press on
-    /// shrink together: every L1, L2, LLC and GPU memory has so many times fewer sets (one at least) of the same ways
-    /// and blocks. Host memory, latencies, bandwidths, MSHRs and buffers stay. A kernel with a scale of its own keeps
-    /// that; a trace has none.
+    /// shrink together: every L1, L2, LLC, client cache and GPU memory has so many times fewer sets (one at least) of
+    /// the same ways and blocks. Host memory, the remote directory, latencies, bandwidths, MSHRs and buffers stay. A
+    /// kernel with a scale of its own keeps that; a trace has none.
     #[arg(long, value_name = "N", value_parser = scale, allow_negative_numbers = true)]
     pub scale: Option<u64>,
 

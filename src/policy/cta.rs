@@ -15,8 +15,8 @@ pub enum Schedule {
     /// (UMH, section 6).
     #[default]
     Modulo,
-    /// Each GPU has its share, blocks that follow each other: an "equal amount of contiguous CTAs to each GPU". What is left over goes to
-    /// the first ones, as pages of arrays that are divided do.
+    /// Each GPU has its share, blocks that follow each other: an "equal amount of contiguous CTAs to each GPU". What is left over is
+    /// spread over all, from the first one on, as pages of arrays that are divided are.
     Contiguous,
 }
 
