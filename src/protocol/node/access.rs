@@ -235,6 +235,8 @@ impl Node {
                 change = Some((from, entry.state));
             }
             bytes = apply(entry, access, is_root);
+        } else if access.range.len > 0 {
+            self.report_nothing_here(want, out);
         }
         if out.notes_performed {
             let (kind, range, (read, wrote)) = (access.kind, access.range, bytes.clone());

@@ -104,6 +104,9 @@ impl Node {
         let about = About::new(self.range_of(block), txn.1);
         let step =
             self.config.table.cell(state, action, self.config.role != Role::Leaf).map(|cell| cell.step);
+        if step.is_none() && action == Action::Evict && state != State::I {
+            self.report_unforeseen(action, state, about, out);
+        }
         self.tell_transition((state, State::I), action, false, about, out);
         if !is_dirty && step == Some(Step::Silent) {
             return 0;

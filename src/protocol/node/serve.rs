@@ -76,7 +76,19 @@ impl Node {
             action.name(),
             self.config.table.name
         );
+        self.report_cell(about, text, out);
+    }
+
+    fn report_cell(&self, about: About, text: String, out: &mut Outbox) {
         out.breaches.push(Breach { at: self.config.id, about, rule: "impossible-cell", text });
+    }
+
+    /// The table lets an access be performed on a block of which nothing is here.
+    pub(super) fn report_nothing_here(&self, want: &Want, out: &mut Outbox) {
+        let (action, table) = (want.action.name(), &self.config.table.name);
+        let text =
+            format!("the table {table} performs a {action} in I, where there is nothing to perform it on");
+        self.report_cell(Self::about(want), text, out);
     }
 
     /// A child asks for what no rule of the directory answers: it will wait for ever.
@@ -93,12 +105,7 @@ impl Node {
             table.name,
             want.request.name(),
         );
-        out.breaches.push(Breach {
-            at: self.config.id,
-            about: Self::about(want),
-            rule: "impossible-cell",
-            text,
-        });
+        self.report_cell(Self::about(want), text, out);
     }
 
     pub(super) fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {

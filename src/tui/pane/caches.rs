@@ -41,7 +41,8 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         y = one(frame, canvas, y, (cache, form));
     }
     if frame.caches.iter().any(|cache| cache.partition.is_some()) {
-        let told = "small letters: lines of other sockets; the ways behind : are for them";
+        let told =
+            "small letters: lines of other sockets; the ways behind : are for them, and lent while empty";
         canvas.paragraph(1, y, told, Role::Dim);
     }
 }

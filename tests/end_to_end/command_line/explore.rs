@@ -549,3 +549,27 @@ do = ["load 0x1000 1"]
         "{checked:?}"
     );
 }
+
+/// What is performed where nothing is, and an eviction that cannot be, leave no trace in what is kept: nothing else would notice them.
+#[test]
+fn what_a_table_says_of_i_and_of_evictions_is_looked_at_as_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("found.rec").display().to_string();
+    let failure = folder.path().join("failure.toml").display().to_string();
+    for (change, says) in [
+        ("cache I load = hit", "performs a load in I"),
+        ("cache I n-store = hit", "performs a n-store in I"),
+        ("cache M evict = impossible", "evict meets a block in M"),
+        ("cache S evict = impossible", "evict meets a block in S"),
+    ] {
+        let changed = ["--protocol", "mesi", "--mutate", change];
+        let found = call(&[&["explore", "explore/two-gpu", "--record", &path], &changed[..]].concat());
+        assert_eq!(found.code, Some(1), "{change}: {found:?}");
+        assert!(
+            found.stdout.contains("impossible-cell") && found.stdout.contains(says),
+            "{change}: {found:?}"
+        );
+        let stressed = call(&[&["stress", "tiny/umh-2gpu", "--failure", &failure], &changed[..]].concat());
+        assert!(stressed.code == Some(1) && stressed.stdout.contains(says), "{change}: {stressed:?}");
+    }
+}
