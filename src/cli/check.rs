@@ -46,7 +46,7 @@ Examples:
   umscope check nmoesi --keys > my-protocol.toml
   umscope check umh-1gpu-pcie --sizes --set 'gpu.memory.secondary_block=64 B'
 
-JSON: file, kind (machine, protocol, scenario, sweep or trace), name, warnings, and the facts about it as flat keys.
+JSON: file, kind (machine, protocol, scenario, sweep or trace), name, errors, warnings, and the facts about it as flat keys.
 With --sizes, sizes is a list with an object for each kind of cache or directory that differs; with --keys, keys has the keys of \
 the machine file with their values.
 
@@ -124,11 +124,12 @@ impl Check {
         // Ends the process: there is nothing to tell of half a file.
         let found = self.look(&Interrupt::install()?)?;
         found.errors.iter().for_each(complain);
-        if !found.errors.is_empty() {
-            return Ok(Status::Wrong);
-        }
         for warning in &found.warnings {
             say(warning);
+        }
+        let is_wrong = !found.errors.is_empty();
+        if is_wrong && self.format == Format::Text {
+            return Ok(Status::Wrong);
         }
         let built = self.wanted(&found)?;
         let mut output = Output::standard();
@@ -138,8 +139,10 @@ impl Check {
                 document.insert("file".into(), json!(self.file));
                 document.insert("kind".into(), json!(found.kind));
                 document.insert("name".into(), json!(found.name));
-                let warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
-                document.insert("warnings".into(), json!(warnings));
+                for (key, list) in [("errors", &found.errors), ("warnings", &found.warnings)] {
+                    let list: Vec<String> = list.iter().map(ToString::to_string).collect();
+                    document.insert(key.into(), json!(list));
+                }
                 document.extend(found.facts.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
                 if let Some(built) = built {
                     let (key, value) = self.wished(built);
@@ -177,7 +180,7 @@ impl Check {
                 output.done()?;
             }
         }
-        Ok(Status::Held)
+        Ok(if is_wrong { Status::Wrong } else { Status::Held })
     }
 
     /// The machine of which more is asked for.

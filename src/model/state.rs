@@ -81,6 +81,21 @@ impl Action {
         }
     }
 
+    /// What happens, in a sentence: a probe is told from what a processor does.
+    #[must_use]
+    pub fn said(self) -> &'static str {
+        match self {
+            Self::Load => "a load",
+            Self::Store => "a store",
+            Self::NStore => "an n-store",
+            Self::Evict => "an eviction",
+            Self::Read => "a read probe",
+            Self::Write => "a write probe",
+            Self::Acquire => "an acquire",
+            Self::Merge => "a merge",
+        }
+    }
+
     /// The position of this column.
     #[must_use]
     pub fn index(self) -> usize {

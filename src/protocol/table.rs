@@ -235,6 +235,14 @@ impl Table {
         cells.get(action.index()).copied().flatten()
     }
 
+    /// The cell by which a node with children performs what a child hands on: that of a leaf, unless a leaf only hands it on itself.
+    #[must_use]
+    pub fn performing_cell(&self, state: State, action: Action) -> Option<Cell> {
+        let leaf = self.cell(state, action, false);
+        let own = leaf.filter(|cell| !matches!(cell.step, Step::Fetch | Step::Forward));
+        own.or_else(|| self.cell(state, action, true))
+    }
+
     /// The position of the row of a state, and the cell for `action` in a node without children.
     #[must_use]
     pub fn leaf_cell(&self, state: State, action: Action) -> Option<(usize, Cell)> {

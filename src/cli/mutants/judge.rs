@@ -100,7 +100,9 @@ impl Judge<'_> {
             Mutant::Table(change) => change.apply(self.table).map_err(Diagnostic::new)?,
         };
         let faults = config::protocol::examine_changed(self.source, &changed)?;
-        if let Some(error) = faults.errors.first() {
+        // What is wrong with the table itself is no news of its mutant.
+        let own = config::protocol::examine_changed(self.source, self.table)?;
+        if let Some(error) = faults.first_beyond(&own) {
             return Ok(is(true, false, format!("table: {}", error.message)));
         }
         let changed = Changed { mutant, own: self.table, table: Arc::new(changed) };

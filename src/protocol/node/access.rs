@@ -224,18 +224,21 @@ impl Node {
         let is_root = self.config.role == Role::Root;
         let mut bytes = (Bytes::new(), Bytes::new());
         let mut change = None;
+        let mut is_here = is_root || access.range.len == 0;
         if let Some(entry) = self.store.get_mut(block) {
             entry.used = self.uses;
             if !is_root {
                 let from = entry.state;
-                let next = self.config.cell(from, want.action, true).map(|cell| cell.next);
-                if let Some(Next::To(to)) = next {
+                let cell = self.config.cell(from, want.action, true);
+                if let Some(Next::To(to)) = cell.map(|cell| cell.next) {
                     entry.state = to;
                 }
+                is_here |= from != State::I || cell.is_some_and(|cell| cell.step == Step::Allocate);
                 change = Some((from, entry.state));
             }
             bytes = apply(entry, access, is_root);
-        } else if access.range.len > 0 {
+        }
+        if !is_here {
             self.report_nothing_here(want, out);
         }
         if out.notes_performed {

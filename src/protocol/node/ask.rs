@@ -65,8 +65,14 @@ impl Node {
     }
 
     /// Hands an access, which was taken from a place of the queue, to the parent to perform (write-through). A copy here is
-    /// kept up to date.
-    pub(super) fn pass_up(&mut self, pending: &mut Pending, place: usize, want: Want, out: &mut Outbox) {
+    /// kept up to date, or leaves.
+    pub(super) fn pass_up(
+        &mut self,
+        pending: &mut Pending,
+        place: usize,
+        (want, next): (Want, Next),
+        out: &mut Outbox,
+    ) {
         let Some(parent) = pending.parent else { return };
         if let Some(access) = &want.access
             && let Some(entry) = self.store.get_mut(pending.block)
@@ -74,6 +80,9 @@ impl Node {
             copy_stored(entry, access);
         }
         self.count_cell((!pending.uncached).then(|| self.state(pending.block)), want.action);
+        if !pending.uncached {
+            self.follow(pending.block, next, &want, out);
+        }
         self.take_mshr(pending, want.number, out);
         let kind = if want.is_fetch() { MessageKind::Fetch } else { MessageKind::Forward };
         let mut message = self.message(kind, parent, want.range, out);
@@ -91,6 +100,23 @@ impl Node {
         }
         self.send(message, out);
         pending.pass(place, want);
+    }
+
+    /// What becomes of a copy here of what is handed on. One that is I takes no place.
+    fn follow(&mut self, block: Address, next: Next, want: &Want, out: &mut Outbox) {
+        let Some(entry) = self.store.get_mut(block) else { return };
+        let from = entry.state;
+        if let Next::To(to) = next {
+            entry.state = to;
+        }
+        let (to, is_held) = (entry.state, entry.holders() != 0);
+        if from != to {
+            self.record_change((from, to), want.action, false, Self::about(want), out);
+        }
+        if to == State::I && !is_held {
+            self.store.remove(block);
+            self.note_free(block);
+        }
     }
 
     /// A grant, or the data of a peer transfer: the request has ended when both are here.

@@ -125,17 +125,13 @@ impl NodeConfig {
         self.role != Role::Leaf && self.table.has_directory()
     }
 
-    /// The cell for an action. What a child's fetch or forward asks is performed here, as in a leaf, unless the table
-    /// lets a leaf only pass it on: then the cells for nodes with children say how.
+    /// The cell for an action; `is_performed` of what a child's fetch or forward asks.
     pub(super) fn cell(&self, state: State, action: Action, is_performed: bool) -> Option<Cell> {
-        let row = self.table.row(state)?;
-        let leaf = || row.leaf.get(action.index()).copied().flatten();
-        if self.role == Role::Leaf {
-            return leaf();
+        let has_children = self.role != Role::Leaf;
+        if has_children && is_performed {
+            return self.table.performing_cell(state, action);
         }
-        let performs = |cell: &Cell| !matches!(cell.step, Step::Fetch | Step::Forward);
-        let own = if is_performed { leaf().filter(performs) } else { None };
-        own.or_else(|| row.inner.get(action.index()).copied().flatten())
+        self.table.cell(state, action, has_children)
     }
 
     /// Whether what the node holds is listed by its parent: not what is kept coherent by software, nor what keeps only

@@ -73,7 +73,7 @@ impl Node {
     pub(super) fn report_unforeseen(&self, action: Action, state: State, about: About, out: &mut Outbox) {
         let text = format!(
             "{} meets a block in {state}, and the table {} says that this cannot happen",
-            action.name(),
+            action.said(),
             self.config.table.name
         );
         self.report_cell(about, text, out);
@@ -83,11 +83,10 @@ impl Node {
         out.breaches.push(Breach { at: self.config.id, about, rule: "impossible-cell", text });
     }
 
-    /// The table lets an access be performed on a block of which nothing is here.
+    /// The table lets something be served with a block of which nothing is here.
     pub(super) fn report_nothing_here(&self, want: &Want, out: &mut Outbox) {
-        let (action, table) = (want.action.name(), &self.config.table.name);
-        let text =
-            format!("the table {table} performs a {action} in I, where there is nothing to perform it on");
+        let (action, table) = (want.action.said(), &self.config.table.name);
+        let text = format!("the table {table} serves {action} in I, where there is no copy");
         self.report_cell(Self::about(want), text, out);
     }
 
@@ -117,11 +116,11 @@ impl Node {
 
     /// Starts to serve a want that needs nothing from the parent.
     pub(super) fn serve(&mut self, pending: &mut Pending, want: Want, cell: Cell, out: &mut Outbox) {
+        if self.flushes_first(pending, &want, cell, out) {
+            pending.queue.push_front(want);
+            return;
+        }
         if let Who::Local(_) = want.who {
-            if cell.step == Step::Flush && self.flush_down(pending, &Cause::of(&want), cell.next, out) {
-                pending.queue.push_front(want);
-                return;
-            }
             self.perform(pending.block, &want, out);
             return;
         }
@@ -147,6 +146,11 @@ impl Node {
         } else {
             pending.keep_serving(service);
         }
+    }
+
+    /// Whether dirty bytes, which have just been sent to the parent, have to be there before something is served here.
+    fn flushes_first(&mut self, pending: &mut Pending, want: &Want, cell: Cell, out: &mut Outbox) -> bool {
+        cell.step == Step::Flush && self.flush_down(pending, &Cause::of(want), cell.next, out)
     }
 
     fn unit(&self, block: Address, unit: u32) -> Unit {
@@ -270,6 +274,14 @@ impl Node {
     /// All answers are here: performs or grants, and waits for the acknowledgement of a grant.
     pub(super) fn finish(&mut self, pending: &mut Pending, mut service: Service, out: &mut Outbox) {
         let Who::Child(_) = service.want.who else { return };
+        // What the others have given may be dirty.
+        if !service.granted
+            && let Decision::Here(cell) = self.decide_want(pending, &service.want)
+            && self.flushes_first(pending, &service.want, cell, out)
+        {
+            pending.queue.push_front(service.want);
+            return;
+        }
         if service.want.is_performed_here() {
             self.perform_for_child(pending.block, &service.want, out);
             return;
@@ -331,6 +343,9 @@ impl Node {
                 entry.state = state;
             }
             enter(&self.config, entry, service.unit, child, want, granted);
+        }
+        if before == State::I && self.config.role != Role::Root {
+            self.report_nothing_here(&service.want, out);
         }
         let waited = want.arrived < out.tick;
         self.tell_transition((before, state), want.action, waited, Self::about(want), out);

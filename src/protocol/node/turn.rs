@@ -104,7 +104,7 @@ impl Node {
             && let Some(want) = pending.take_want(index)
         {
             Self::note_served(pending);
-            self.pass_up(pending, index, want, out);
+            self.pass_up(pending, index, (want, cell.next), out);
         }
         true
     }

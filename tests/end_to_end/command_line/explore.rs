@@ -557,10 +557,11 @@ fn what_a_table_says_of_i_and_of_evictions_is_looked_at_as_the_rest() {
     let path = folder.path().join("found.rec").display().to_string();
     let failure = folder.path().join("failure.toml").display().to_string();
     for (change, says) in [
-        ("cache I load = hit", "performs a load in I"),
-        ("cache I n-store = hit", "performs a n-store in I"),
-        ("cache M evict = impossible", "evict meets a block in M"),
-        ("cache S evict = impossible", "evict meets a block in S"),
+        ("cache I load = hit", "serves a load in I"),
+        ("cache I n-store = hit", "serves an n-store in I"),
+        ("inner I store = hit", "serves a store in I"),
+        ("cache M evict = impossible", "an eviction meets a block in M"),
+        ("cache S evict = impossible", "an eviction meets a block in S"),
     ] {
         let changed = ["--protocol", "mesi", "--mutate", change];
         let found = call(&[&["explore", "explore/two-gpu", "--record", &path], &changed[..]].concat());

@@ -21,6 +21,7 @@ mod sizes;
 mod status;
 mod stream;
 mod sweep;
+mod tables;
 mod trace;
 mod tries;
 

@@ -4,7 +4,10 @@ use super::reach::{Level, REQUESTS, unmerged};
 use super::{Study, columns};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
-use crate::protocol::table::{Next, Probe, Step};
+use crate::protocol::table::{Cell, Next, Probe, Step};
+
+/// What is wrong, and what would be right.
+type Fault = (String, String);
 
 impl Study<'_> {
     pub(super) fn cells(&mut self) {
@@ -18,62 +21,135 @@ impl Study<'_> {
                     continue;
                 }
                 self.probes(&level, state);
+                self.acquired(&level, state);
                 self.dirty(&level, state);
             }
         }
         self.missing();
     }
 
-    /// Loads and stores that are performed where they must not be.
+    /// Loads and stores that are performed where they must not be, or never.
     fn requests(&mut self, level: &Level, state: State) {
-        let shared = level.shared(self.table, state);
         for action in REQUESTS {
             let Some(cell) = level.cell(self.table, state, action) else { continue };
-            let (place, name) = (self.place(level, state, action), said(action));
-            let after = level.after(self.table, state, action);
-            let here = matches!(cell.step, Step::Hit | Step::Flush);
-            if here && state == State::I {
-                let message = format!("{name} is performed in I, where there is no copy");
-                self.error(&place, message, "a request to the parent, such as `read > granted`");
-            } else if here && after.contains(&State::I) {
-                let message = format!(
-                    "{name} is performed in {state} and leads to I: the copy is gone, and nobody is told"
-                );
-                self.error(&place, message, "a state with a copy; `evict` is how a block leaves");
-            } else if here && shared {
-                if action == Action::Store {
-                    let message =
-                        format!("a store is performed in {state}, though others may hold the block");
-                    self.error(&place, message, "`write >` and an exclusive state");
-                } else if let Some(next) = after.iter().find(|next| self.table.is_exclusive(**next)) {
-                    let message = format!("{name} makes {state} the exclusive {next} without asking");
-                    self.error(&place, message, "a state that is not exclusive, or `write` as the step");
-                } else if let Some(next) = after.iter().find(|next| self.becomes_owner(state, **next)) {
-                    let message = format!("{name} makes {state} the owner {next}, and nobody is told");
-                    self.error(&place, message, "a state that is no owner");
-                }
-            }
-            if let Some(next) = self.takes_more(level, state, action) {
-                let message = format!("{name} makes a block {next}, though others may hold what is granted");
-                self.error(&place, message, "`> granted`, or `write` as the step");
-            }
-            if cell.step == Step::Forward && self.is_asked_for(level, action) {
-                let message =
-                    format!("what a child asks for is handed on in {state}, so that nobody ever grants it");
-                self.error(&place, message, "a cell of [inner] that grants, such as `write > M`");
-            }
-            if cell.step == Step::Allocate && self.table.has_directory() {
-                let message = format!("{name} takes a place for a block of which no directory is told");
-                self.error(&place, message, "a request to the parent, such as `write > M`");
-            }
-            let request = level.asks(self.table, state, action);
-            let again =
-                |next: &&State| request.is_some() && level.asks(self.table, **next, action) == request;
-            if let Some(next) = after.iter().find(again) {
-                let message = format!("{name} asks for {next}, and asks again there: it never ends");
-                self.error(&place, message, &format!("a state in whose row {} is `hit`", action.name()));
+            let place = self.place(level, state, action);
+            let faults = [
+                self.performed(level, (state, action), cell),
+                self.sent(level, (state, action), cell),
+                self.placed(level, (state, action), cell),
+                self.repeated(level, (state, action), cell),
+            ];
+            for (message, expected) in faults.into_iter().flatten() {
+                self.error(&place, message, &expected);
             }
         }
+    }
+
+    /// What is wrong with performing it here.
+    fn performed(&self, level: &Level, (state, action): (State, Action), cell: Cell) -> Option<Fault> {
+        if !matches!(cell.step, Step::Hit | Step::Flush) {
+            return None;
+        }
+        let name = action.said();
+        let after = level.after(self.table, state, action);
+        let (message, expected) = if state == State::I {
+            (
+                format!("{name} is performed in I, where there is no copy"),
+                "a request to the parent, such as `read > granted`",
+            )
+        } else if after.contains(&State::I) {
+            (
+                format!(
+                    "{name} is performed in {state} and leads to I: the copy is gone, and nobody is told"
+                ),
+                "a state with a copy; `evict` is how a block leaves",
+            )
+        } else if !level.shared(self.table, state) {
+            return None;
+        } else if action == Action::Store {
+            (
+                format!("a store is performed in {state}, though others may hold the block"),
+                "`write >` and an exclusive state",
+            )
+        } else if let Some(next) = after.iter().find(|next| self.table.is_exclusive(**next)) {
+            (
+                format!("{name} makes {state} the exclusive {next} without asking"),
+                "a state that is not exclusive, or `write` as the step",
+            )
+        } else {
+            let next = after.iter().find(|next| self.becomes_owner(state, **next))?;
+            (format!("{name} makes {state} the owner {next}, and nobody is told"), "a state that is no owner")
+        };
+        Some((message, expected.to_owned()))
+    }
+
+    /// What is wrong with having the parent do something about it.
+    fn sent(&self, level: &Level, (state, action): (State, Action), cell: Cell) -> Option<Fault> {
+        let name = action.said();
+        let (message, expected) = if let Some(next) = self.takes_more(level, state, action) {
+            (
+                format!("{name} makes a block {next}, though others may hold what is granted"),
+                "`> granted`, or `write` as the step",
+            )
+        } else if cell.step == Step::Forward && self.is_asked_for(level, action) {
+            (
+                format!("what a child asks for is handed on in {state}, so that nobody ever grants it"),
+                "a cell of [inner] that grants, such as `write > M`",
+            )
+        } else if cell.step == Step::Forward
+            && state == State::I
+            && level.after(self.table, state, action) != [State::I]
+        {
+            (format!("{name} is handed on in I, and no copy comes of it"), "`forward`, which stays in I")
+        } else if matches!(cell.step, Step::Relay | Step::Both) && self.table.has_directory() {
+            (
+                format!("only the memory of a GPU that no directory tracks can do `{}`", cell.step.name()),
+                "a request to the parent, such as `write > M`",
+            )
+        } else if cell.step == Step::Fetch && level.uses(self.table, |step, _| matches!(step, Step::Ask(_))) {
+            (
+                "no directory is told of a copy that is fetched, and other copies here are asked for: none of them would be probed"
+                    .to_owned(),
+                "a request to the parent, such as `read > granted`, or `fetch` in all cells that ask",
+            )
+        } else {
+            return None;
+        };
+        Some((message, expected.to_owned()))
+    }
+
+    /// What is wrong with taking a place without a request.
+    fn placed(&self, level: &Level, (state, action): (State, Action), cell: Cell) -> Option<Fault> {
+        if cell.step != Step::Allocate {
+            return None;
+        }
+        let name = action.said();
+        if self.table.has_directory() {
+            let message = format!("{name} takes a place for a block of which no directory is told");
+            return Some((message, "a request to the parent, such as `write > M`".to_owned()));
+        }
+        let is_whole = state != State::I && !self.table.is_unfetched(state, level.has_children);
+        let mut after = level.after(self.table, state, action).into_iter().filter(|_| !is_whole);
+        let next = after.find(|next| !self.table.is_unfetched(*next, level.has_children))?;
+        let message = format!("{name} makes a block {next} of which only the stored bytes are here");
+        Some((message, "a state in whose row load is `fetch`, which brings the others".to_owned()))
+    }
+
+    /// What asks, or fetches, and has to do it again when the answer is there.
+    fn repeated(&self, level: &Level, (state, action): (State, Action), cell: Cell) -> Option<Fault> {
+        if !matches!(cell.step, Step::Ask(_) | Step::Fetch) {
+            return None;
+        }
+        let step = |state: State| level.cell(self.table, state, action).map(|cell| cell.step);
+        let after = level.after(self.table, state, action);
+        let next = after.into_iter().find(|next| step(*next) == Some(cell.step))?;
+        let name = action.said();
+        let message = if cell.step == Step::Fetch {
+            format!("{name} fetches the block into {next}, and fetches again there: it never ends")
+        } else {
+            format!("{name} asks for {next}, and asks again there: it never ends")
+        };
+        Some((message, format!("a state in whose row {} is `hit`", action.name())))
     }
 
     /// Whether a child of this level sends a request of this column that has to be granted, and not one that is performed.
@@ -113,7 +189,7 @@ impl Study<'_> {
         for action in [Action::Read, Action::Write, Action::Acquire] {
             let after = level.after(self.table, State::I, action);
             if let Some(next) = after.iter().find(|next| **next != State::I) {
-                let message = format!("{} in I leads to {next}, though no bytes come with it", said(action));
+                let message = format!("{} in I leads to {next}, though no bytes come with it", action.said());
                 self.error(&self.place(level, State::I, action), message, "`ack`, which stays in I");
             }
         }
@@ -140,25 +216,20 @@ impl Study<'_> {
         }
     }
 
+    /// A copy that stays old.
+    fn acquired(&mut self, level: &Level, state: State) {
+        let after = level.after(self.table, state, Action::Acquire);
+        if after.iter().any(|next| *next != State::I) {
+            let message =
+                format!("a copy in {state} stays at an acquire, and what others have stored is not seen");
+            self.error(&self.place(level, state, Action::Acquire), message, "`> I`");
+        }
+    }
+
     /// Dirty bytes that nobody takes.
     fn dirty(&mut self, level: &Level, state: State) {
         if !level.dirty.contains(&state) {
             return;
-        }
-        let coherent = self.table.row(state).is_some_and(|row| !row.noncoherent);
-        let is_handed_on = |action: &Action| {
-            level.cell(self.table, state, *action).is_some_and(|cell| cell.step == Step::Forward)
-        };
-        if let Some(action) = REQUESTS.into_iter().find(is_handed_on).filter(|_| self.table.has_directory()) {
-            let name = said(action);
-            let message = format!(
-                "{name} is handed on in {state}, whose dirty bytes the parent does not have: it goes past what was stored before"
-            );
-            self.error(
-                &self.place(level, state, action),
-                message,
-                "`hit`, or `flush` before a state without dirty bytes",
-            );
         }
         let evicted = level.cell(self.table, state, Action::Evict).map(|cell| cell.step);
         if let Some(Step::Notify | Step::Silent) = evicted {
@@ -180,7 +251,9 @@ impl Study<'_> {
         for action in [Action::Read, Action::Write, Action::Acquire] {
             let step = level.cell(self.table, state, action).map(|cell| cell.step);
             let (what, expected) = match (action, step) {
-                (Action::Read, Some(Step::Ack)) if coherent => ("a reader elsewhere does not get", "`data`"),
+                (Action::Read, Some(Step::Ack)) if level.stored.contains(&state) => {
+                    ("a reader elsewhere does not get", "`data`")
+                }
                 (Action::Read, Some(Step::Ack))
                     if level.after(self.table, state, action).contains(&State::I) =>
                 {
@@ -205,7 +278,7 @@ impl Study<'_> {
         };
         let place = self.document.complain(Some(&self.place(level, from, action)), "").position();
         let line = place.map_or_else(String::new, |(line, _)| format!(" in line {line}"));
-        format!(", or no way for them from {from} to {state} by {}{line}", said(action))
+        format!(", or no way for them from {from} to {state} by {}{line}", action.said())
     }
 
     /// The same of what a child's dirty bytes make of a node.
@@ -244,7 +317,7 @@ impl Study<'_> {
                 for action in possible {
                     if level.cell(self.table, state, action).is_none() {
                         let message =
-                            format!("a block in {state} can meet {}, and has no cell for it", said(action));
+                            format!("a block in {state} can meet {}, and has no cell for it", action.said());
                         self.error(&self.place(&level, state, action), message, &wanted(state, action));
                     }
                 }
@@ -271,7 +344,7 @@ impl Study<'_> {
         // A block that has just left may still be asked for.
         let tracked = level.tracked.contains(&state) || state == State::I && !level.tracked.is_empty();
         match action {
-            Action::Read => tracked && reads && self.table.is_owner(state),
+            Action::Read => tracked && reads && self.may_be_owner(level, state),
             Action::Write => {
                 tracked && rules.into_iter().flatten().any(|rule| rule.probe == Probe::WriteOthers)
             }
@@ -283,15 +356,14 @@ impl Study<'_> {
             _ => ![State::I, self.table.conflict()].contains(&state),
         }
     }
-}
 
-fn said(action: Action) -> String {
-    match action {
-        Action::Evict => "an eviction".to_owned(),
-        Action::NStore => "an n-store".to_owned(),
-        Action::Acquire => "an acquire".to_owned(),
-        Action::Read | Action::Write => format!("a {} probe", action.name()),
-        _ => format!("a {}", action.name()),
+    /// Whether a directory may name who has a block in this state as its owner: nobody tells it of what happens to the block here.
+    fn may_be_owner(&self, level: &Level, state: State) -> bool {
+        let owners = || level.tracked.iter().copied().filter(|state| self.table.is_owner(*state));
+        if state == State::I {
+            return owners().next().is_some();
+        }
+        level.silently_from(self.table, owners().collect()).contains(&state)
     }
 }
 

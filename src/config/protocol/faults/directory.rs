@@ -1,10 +1,11 @@
 //! Faults of the directory's rules.
 
+use super::reach::{Level, REQUESTS};
 use super::{Study, named};
 use crate::config::protocol_file::RuleFile;
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
-use crate::protocol::table::{DirectoryRule, Probe, Step, When};
+use crate::protocol::table::{DirectoryRule, Next, Probe, Step, When};
 
 impl Study<'_> {
     pub(super) fn directory(&mut self) {
@@ -23,8 +24,10 @@ impl Study<'_> {
     }
 
     fn writes(&mut self, rules: &[(&RuleFile, DirectoryRule)]) {
+        // What is granted matters only where a cell takes it.
+        let is_taken = self.takes_grant(MessageKind::Write);
         for (file, rule) in rules {
-            let stores = self.table.leaf_cell(rule.grant, Action::Store);
+            let stores = self.table.leaf_cell(rule.grant, Action::Store).filter(|_| is_taken);
             if stores.is_some_and(|(_, cell)| matches!(cell.step, Step::Ask(_))) {
                 let message = format!("this grants a writer {}, in which it has to ask to store", rule.grant);
                 self.error(&file.grant.span, message, "a state in which a store hits");
@@ -34,6 +37,28 @@ impl Study<'_> {
                 self.error(&file.grant.span, message, "probe = \"write others\", or when = \"no sharers\"");
             }
         }
+    }
+
+    /// Whether a cell that sends a request enters the state that is granted.
+    fn takes_grant(&self, request: MessageKind) -> bool {
+        let takes = |level: &Level, state: State| {
+            REQUESTS
+                .into_iter()
+                .filter_map(|action| level.cell(self.table, state, action))
+                .any(|cell| cell.step == Step::Ask(request) && cell.next == Next::Granted)
+        };
+        self.levels().iter().any(|level| level.reachable.iter().any(|state| takes(level, *state)))
+    }
+
+    /// The owner that stays one when another node reads.
+    fn staying_owner(&self) -> Option<State> {
+        self.levels().into_iter().find_map(|level| {
+            let mut owners = level.tracked.iter().copied().filter(|state| self.table.is_owner(*state));
+            owners.find(|owner| {
+                let after = level.after(self.table, *owner, Action::Read);
+                after.iter().any(|next| self.table.is_owner(*next))
+            })
+        })
     }
 
     fn reads(&mut self, request: MessageKind, rules: &[(&RuleFile, DirectoryRule)]) {
@@ -49,6 +74,17 @@ impl Study<'_> {
                 self.error(place, message, "when = \"no sharers\", or a state that others may share");
             } else if self.table.is_exclusive(rule.grant) && !self.table.is_owner(rule.grant) {
                 self.no_owner(file, *rule);
+            }
+            if rule.probe == Probe::ReadOwner
+                && request == MessageKind::Read
+                && self.table.is_owner(rule.grant)
+                && let Some(owner) = self.staying_owner()
+            {
+                let message = format!(
+                    "this grants the owner {} to a reader, and who was asked for the data stays an owner from {owner}",
+                    rule.grant
+                );
+                self.error(place, message, "a state that is no owner, or one in the cell of the read probe");
             }
             let meets_owner = !owned && rule.when != When::NoOtherSharers;
             if meets_owner && rule.probe == Probe::Nobody && self.has_owners() {

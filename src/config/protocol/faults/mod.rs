@@ -3,6 +3,7 @@
 
 mod cells;
 mod directory;
+mod merges;
 mod reach;
 
 use std::ops::Range;
@@ -25,6 +26,12 @@ pub struct Faults {
 }
 
 impl Faults {
+    /// The first error that is not among those of the table before it was changed.
+    #[must_use]
+    pub fn first_beyond(&self, before: &Self) -> Option<&Diagnostic> {
+        self.errors.iter().find(|error| !before.errors.iter().any(|other| is_same(other, error)))
+    }
+
     /// The first error in a line, with its place in the table, and how many there are.
     #[must_use]
     pub fn error_told(&self, table: &Source) -> Option<String> {
@@ -66,6 +73,7 @@ pub(super) fn look(document: &Document, file: &ProtocolFile, table: &Table) -> F
     study.states();
     study.cells();
     study.directory();
+    study.merges();
     let mut found = study.found;
     for diagnostics in [&mut found.errors, &mut found.warnings] {
         diagnostics.sort_by_key(|diagnostic| diagnostic.span.as_ref().map(|span| span.start));

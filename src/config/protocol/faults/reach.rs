@@ -17,56 +17,85 @@ pub(super) struct Level {
     pub tracked: Vec<State>,
     /// Those in which a block may have bytes that its parent has not.
     pub dirty: Vec<State>,
+    /// Those of them in which some may have been stored coherently, so that every reader shall see them.
+    pub stored: Vec<State>,
+    /// What a child hands on, to be performed here.
+    handed: Vec<Action>,
 }
 
 impl Level {
     /// The caches without children.
     pub fn leaf(table: &Table) -> Self {
-        let level = Self { has_children: false, ..Self::default() };
-        let stores = REQUESTS.into_iter().skip(1).collect::<Vec<_>>();
-        level.explored(table, &stores, &|_| Vec::new(), &[])
+        Self::default().explored(table, &|_| Vec::new(), &Self::default())
     }
 
     /// The caches above which there are `leaves`, or caches of the same kind.
     pub fn inner(table: &Table, leaves: &Self) -> Self {
-        let level = Self { has_children: true, ..Self::default() };
-        // A child's request brings no bytes; a store that it forwards does.
-        let stores: Vec<Action> = [Action::Store, Action::NStore]
-            .into_iter()
-            .filter(|action| leaves.uses(table, |step, column| step == Step::Forward && column == *action))
-            .collect();
         let merges = |state: State| {
             let all = table.merge.iter().chain(&table.answer_merge);
             all.filter(|(_, before, _)| *before == state).map(|(_, _, after)| *after).collect()
         };
         // Without a directory nobody tracks a child: what it writes back is a store of its own.
-        let dirty = if table.has_directory() { leaves.dirty.as_slice() } else { &[] };
-        level.explored(table, &stores, &merges, dirty)
+        let none = Self::default();
+        let children = if table.has_directory() { leaves } else { &none };
+        let above = |handed: Vec<Action>| {
+            Self { has_children: true, handed, ..Self::default() }.explored(table, &merges, children)
+        };
+        let first = above(leaves.hands_on(table));
+        let more = first.hands_on(table).into_iter().filter(|action| !first.handed.contains(action));
+        let handed = first.handed.iter().copied().chain(more).collect();
+        above(handed)
     }
 
-    fn explored(
-        mut self,
-        table: &Table,
-        stores: &[Action],
-        merges: &dyn Fn(State) -> Vec<State>,
-        dirty_children: &[State],
-    ) -> Self {
+    /// What a cache of this level has its parent perform.
+    fn hands_on(&self, table: &Table) -> Vec<Action> {
+        let is_handed = |wanted: &Action| {
+            self.uses(table, |step, action| match step {
+                Step::Fetch => *wanted == Action::Load,
+                Step::Forward => *wanted == action,
+                _ => false,
+            })
+        };
+        REQUESTS.into_iter().filter(is_handed).collect()
+    }
+
+    fn explored(mut self, table: &Table, merges: &dyn Fn(State) -> Vec<State>, children: &Self) -> Self {
         let every = |level: &Self, state| {
-            let cells = Action::ALL.into_iter().flat_map(|action| level.after(table, state, action));
-            cells.chain(merges(state)).collect::<Vec<_>>()
+            let cells = Action::ALL.into_iter().flat_map(|action| level.cells(table, state, action));
+            cells.flat_map(|cell| after(table, state, cell)).chain(merges(state)).collect::<Vec<_>>()
         };
         // A block that is not here is in I, or in what says that another stands in its place.
         self.reachable = closure(vec![State::I, table.conflict()], |state| every(&self, state));
         let asked = self.reachable.iter().flat_map(|state| self.granted(table, *state)).collect();
         self.tracked = closure(asked, |state| every(&self, state));
         self.tracked.retain(|state| *state != State::I);
-        self.dirty = self.dirty_states(table, stores, dirty_children);
+        self.dirty = self.dirty_states(table, &[Action::Store, Action::NStore], &children.dirty);
+        // Where no state is non-coherent, all stores are coherent.
+        let coherent: &[Action] =
+            if table.is_noncoherent() { &[Action::Store] } else { &[Action::Store, Action::NStore] };
+        self.stored = self.dirty_states(table, coherent, &children.stored);
         self
     }
 
     /// The cell of this level.
     pub fn cell(&self, table: &Table, state: State, action: Action) -> Option<Cell> {
         table.cell(state, action, self.has_children)
+    }
+
+    /// The cells that an action may use: that of this level, and the one by which what a child hands on is performed.
+    fn cells(&self, table: &Table, state: State, action: Action) -> impl Iterator<Item = Cell> + use<> {
+        let own = self.cell(table, state, action);
+        let performing =
+            if self.handed.contains(&action) { table.performing_cell(state, action) } else { None };
+        own.into_iter().chain(performing.filter(|cell| Some(*cell) != own))
+    }
+
+    /// The cell by which bytes are stored at this level. A child's request brings none; a store that it hands on does.
+    fn storing_cell(&self, table: &Table, state: State, action: Action) -> Option<Cell> {
+        if !self.has_children {
+            return self.cell(table, state, action);
+        }
+        table.performing_cell(state, action).filter(|_| self.handed.contains(&action))
     }
 
     /// Whether a state that can be reached has a cell of this kind.
@@ -80,15 +109,7 @@ impl Level {
 
     /// The states that may follow.
     pub fn after(&self, table: &Table, state: State, action: Action) -> Vec<State> {
-        let Some(cell) = self.cell(table, state, action) else { return Vec::new() };
-        match (cell.next, cell.step) {
-            (Next::Same, _) => vec![state],
-            (Next::To(next), _) => vec![next],
-            (Next::Granted, Step::Ask(request)) => {
-                table.directory(request).iter().map(|rule| rule.grant).collect()
-            }
-            (Next::Granted, _) => Vec::new(),
-        }
+        self.cell(table, state, action).map_or_else(Vec::new, |cell| after(table, state, cell))
     }
 
     /// Whether others may hold a block that is in this state here, and a directory keeps account of it.
@@ -110,25 +131,22 @@ impl Level {
         }
     }
 
+    /// The states in which there may be bytes that `stores` have left here, or above in one of those states of children.
     fn dirty_states(&self, table: &Table, stores: &[Action], dirty_children: &[State]) -> Vec<State> {
-        let writes = |step| matches!(step, Step::Hit | Step::Flush | Step::Allocate | Step::Ask(_));
+        // What has asked, or fetched, is stored as the state says that follows.
+        let writes = |cell: &Cell| matches!(cell.step, Step::Hit | Step::Flush | Step::Allocate);
         let mut dirty = Vec::new();
         for state in &self.reachable {
-            for action in stores {
+            for &action in stores {
                 // A fault of its own; what follows from it would only hide it.
-                if *action == Action::Store
+                if action == Action::Store
                     && self.shared(table, *state)
-                    && self.asks(table, *state, *action).is_none()
+                    && self.asks(table, *state, action).is_none()
                 {
                     continue;
                 }
-                if let Some(cell) = self.cell(table, *state, *action).filter(|cell| writes(cell.step)) {
-                    // Where it has asked, and has to ask again, nothing is stored yet.
-                    let is_stored = |next: &State| {
-                        !matches!(cell.step, Step::Ask(_)) || self.asks(table, *next, *action).is_none()
-                    };
-                    dirty.extend(self.after(table, *state, *action).into_iter().filter(is_stored));
-                }
+                let cell = self.storing_cell(table, *state, action).filter(writes);
+                dirty.extend(cell.into_iter().flat_map(|cell| after(table, *state, cell)));
             }
             dirty.extend(merged(table, dirty_children, *state));
         }
@@ -143,33 +161,44 @@ impl Level {
         dirty
     }
 
+    /// `start`, and the states into which a block gets from there with no word to the parent.
+    pub fn silently_from(&self, table: &Table, start: Vec<State>) -> Vec<State> {
+        let is_silent = |cell: &Cell| matches!(cell.step, Step::Hit | Step::Flush);
+        closure(start, |state| {
+            let cells = REQUESTS.into_iter().flat_map(|action| self.cells(table, state, action));
+            cells.filter(is_silent).flat_map(|cell| after(table, state, cell)).collect()
+        })
+    }
+
     /// Where dirty bytes are taken along to.
     fn still_dirty(&self, table: &Table, state: State) -> Vec<State> {
         // They are gone, and what comes next is another copy.
         if state == State::I {
             return Vec::new();
         }
-        self.keeping(table, state).flat_map(|action| self.after(table, state, action)).collect()
+        self.keeping(table, state).flat_map(|(_, cell)| after(table, state, cell)).collect()
     }
 
-    /// The columns of a state whose cells keep the bytes of the copy.
-    fn keeping<'a>(&'a self, table: &'a Table, state: State) -> impl Iterator<Item = Action> + 'a {
-        let keeps = move |action: &Action| match self.cell(table, state, *action).map(|cell| cell.step) {
-            Some(Step::Hit | Step::Ask(_) | Step::Fetch) => true,
-            Some(Step::Ack) => *action == Action::Read,
+    /// The cells of a state that keep the bytes of the copy, with their columns.
+    fn keeping<'a>(&'a self, table: &'a Table, state: State) -> impl Iterator<Item = (Action, Cell)> + 'a {
+        let keeps = |(action, cell): &(Action, Cell)| match cell.step {
+            Step::Hit | Step::Ask(_) | Step::Fetch => true,
+            Step::Ack => *action == Action::Read,
             _ => false,
         };
-        REQUESTS.into_iter().chain([Action::Read]).filter(keeps)
+        let actions = REQUESTS.into_iter().chain([Action::Read]);
+        let cells =
+            actions.flat_map(move |action| self.cells(table, state, action).map(move |cell| (action, cell)));
+        cells.filter(keeps)
     }
 
     /// The cells that take dirty bytes along to a state from another one in which they may be.
     pub fn dirty_from(&self, table: &Table, state: State) -> Vec<(State, Action)> {
         let others = self.dirty.iter().copied().filter(|from| *from != state);
         let leads = |from: State| {
-            let actions = self
-                .keeping(table, from)
-                .filter(move |action| self.after(table, from, *action).contains(&state));
-            actions.map(move |action| (from, action))
+            let cells =
+                self.keeping(table, from).filter(move |(_, cell)| after(table, from, *cell).contains(&state));
+            cells.map(move |(action, _)| (from, action))
         };
         others.flat_map(leads).collect()
     }
@@ -178,7 +207,19 @@ impl Level {
 /// The states that a parent in `own` may be in after bytes came from one of `children`.
 fn merged(table: &Table, children: &[State], own: State) -> Vec<State> {
     let above = children.iter().filter(|child| may_hold(table, own, **child));
-    above.map(|child| table.merged(*child, own)).collect()
+    above.flat_map(|child| [table.merged(*child, own), table.merged_answer(*child, own)]).collect()
+}
+
+/// The states that may follow where a cell is used.
+fn after(table: &Table, state: State, cell: Cell) -> Vec<State> {
+    match (cell.next, cell.step) {
+        (Next::Same, _) => vec![state],
+        (Next::To(next), _) => vec![next],
+        (Next::Granted, Step::Ask(request)) => {
+            table.directory(request).iter().map(|rule| rule.grant).collect()
+        }
+        (Next::Granted, _) => Vec::new(),
+    }
 }
 
 /// The states of children whose dirty bytes leave a node in `own` as it was.

@@ -1,0 +1,102 @@
+//! Tables that are not bundled: what `check` and `mutants` say of them, and what a machine makes of their cells.
+
+use super::{call, document};
+
+/// The text of a bundled protocol, with replacements.
+fn changed(protocol: &str, changes: &[(&str, &str)]) -> String {
+    let mut text = std::fs::read_to_string(format!("configs/protocols/{protocol}.toml")).unwrap();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{protocol}: {from}");
+        text = text.replacen(from, to, 1);
+    }
+    text
+}
+
+#[test]
+fn check_tells_all_that_is_wrong_or_unlikely() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.toml").display().to_string();
+    // Nothing leads to O any more, and S may hold dirty bytes that no reader gets.
+    let text = changed(
+        "moesi",
+        &[(
+            "M = { load = \"hit\", store = \"hit\", n-store = \"hit\", evict = \"writeback > I\", read = \"data > O\"",
+            "M = { load = \"hit\", store = \"hit\", n-store = \"hit\", evict = \"writeback > I\", read = \"ack > S\"",
+        )],
+    );
+    std::fs::write(&path, text).unwrap();
+    let told = call(&["check", &path]);
+    assert_eq!(told.code, Some(2), "{told:?}");
+    for wrong in
+        ["a reader elsewhere does not get the dirty bytes that M may hold", "warning: nothing leads to O"]
+    {
+        assert!(told.stderr.contains(wrong), "{wrong}: {told:?}");
+    }
+    let json = document(&["check", &path, "--format", "json"]);
+    let texts =
+        |key: &str| json[key].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned());
+    assert!(texts("errors").any(|text| text.contains("that M may hold")), "{json}");
+    assert!(texts("warnings").any(|text| text.contains("nothing leads to O")), "{json}");
+    assert_eq!(call(&["check", &path, "--format", "json"]).code, Some(2));
+}
+
+/// A mutant is caught by what is wrong with it, and not with the table that it is a mutant of.
+#[test]
+fn a_fault_of_the_table_itself_catches_no_mutant() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.toml").display().to_string();
+    // Wrong, and nothing that a run would show: who owns a block is never asked to be in E.
+    std::fs::write(
+        &path,
+        changed("msi", &[("S = { load = \"hit\"", "S = { load = \"hit\", acquire = \"silent\"")]),
+    )
+    .unwrap();
+    assert_eq!(call(&["check", &path]).code, Some(2));
+    let told = document(&["mutants", &path, "--only", "cache S evict = silent > I", "--format", "json"]);
+    let by = told["mutants"][0]["by"].as_str().unwrap();
+    assert!(!by.starts_with("table:"), "{told}");
+}
+
+const STORES: &str = r#"
+[[program]]
+id = "first"
+by = "gpu0.cu0"
+do = ["load 0x1000 1", "store 0x1000 01"]
+[[program]]
+id = "second"
+after = "first"
+by = "gpu0.cu1"
+do = ["store 0x1001 02"]
+[[program]]
+after = "second"
+by = "gpu0.cu0"
+do = ["store 0x1002 03"]
+"#;
+
+/// The lines of a run of [`STORES`] in which something happens that is told so.
+fn told(machine: &str, protocol: &str, mutate: &str, text: &str) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stores.toml").display().to_string();
+    std::fs::write(&path, format!("machine = \"{machine}\"\nprotocol = \"{protocol}\"\n{mutate}\n{STORES}"))
+        .unwrap();
+    let log = call(&["log", &path]);
+    assert_eq!(log.code, Some(0), "{log:?}");
+    log.stdout.lines().filter(|line| line.contains(text)).count()
+}
+
+/// What is handed on may take the copy along, as in caches that write through and invalidate.
+#[test]
+fn a_copy_goes_where_what_is_handed_on_leads() {
+    let evicted = |mutate| told("tiny/vi-1gpu", "vi", mutate, "gpu0.cu0.l1 V > I, store");
+    assert_eq!(evicted("mutate = [\"cache V store = forward > I\"]"), 1);
+    assert_eq!(evicted(""), 0);
+}
+
+/// What came from the others, too, goes down before a child is given the block.
+#[test]
+fn a_node_with_children_flushes_before_it_grants() {
+    let flushed = |mutate| told("tiny/umh-2gpu", "mesi", mutate, "message     gpu0.l2.0 writeback");
+    assert_eq!(flushed("mutate = [\"inner M store = flush\"]"), 2);
+    assert_eq!(flushed("mutate = [\"inner M store = flush > E\"]"), 2);
+    assert_eq!(flushed(""), 0);
+}
