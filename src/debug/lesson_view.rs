@@ -87,6 +87,7 @@ fn view(asked: &Asked, event: EventNumber) -> Question {
             because: asked.because(),
             why: ask.why.clone(),
             right: asked.right(),
+            at: asked.settles.filter(|settles| *settles <= event),
         }),
     }
 }

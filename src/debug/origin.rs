@@ -75,7 +75,8 @@ impl Origin {
 #[must_use]
 pub fn in_one_line(spec: &MachineSpec) -> String {
     let mut parts = Vec::new();
-    parts.extend(spec.gpu.as_ref().map(|gpu| plural(u64::from(gpu.count), "GPU")));
+    let one = if spec.numa().is_some() { "socket" } else { "GPU" };
+    parts.extend(spec.gpu.as_ref().map(|gpu| plural(u64::from(gpu.count), one)));
     parts.push(plural(u64::from(spec.host.cores), "core"));
     let network = match spec.network.kind {
         NetworkKind::Pcie => "PCIe",

@@ -48,6 +48,7 @@ impl Session {
             source: self.source.clone(),
             about: self.maker.as_ref().and_then(|maker| maker.scenario.about()).unwrap_or_default(),
             has_story: self.maker.as_ref().is_some_and(|maker| !maker.scenario.file().says.is_empty()),
+            set_by_hand: self.set_by_hand(),
             machine: self.about.clone(),
             protocol,
             has_tlbs: components.iter().any(|(id, _)| self.machine().tlb(id).is_some()),
@@ -55,6 +56,14 @@ impl Session {
             commands: command::ALL.iter().map(command_info).collect(),
             next: curriculum::next(&self.name),
         }
+    }
+
+    /// What is set otherwise than in the scenario's file. A fault is injected to see something fail.
+    fn set_by_hand(&self) -> Vec<String> {
+        let maker = self.maker.as_ref();
+        let all = maker.map(|maker| maker.scenario.set_by_hand(&maker.options)).unwrap_or_default();
+        let set = all.into_iter().filter(|(key, _)| !key.starts_with("fault"));
+        set.map(|(key, value)| format!("{key} = {value}")).collect()
     }
 
     /// What the session is doing.

@@ -49,10 +49,10 @@ impl Machine {
             .and_then(|work| operation(&self.tasks.workload, work, warp.current.unwrap_or(warp.next)));
         let first = self
             .first_wait(warp)
-            .filter(|_| warp.state.waits_for_accesses())
+            .filter(|_| warp.state_at(self.now).waits_for_accesses())
             .filter(|(_, range)| !shown.as_deref().is_some_and(|one| touches(one, *range)));
         WarpView {
-            state: warp.state,
+            state: warp.state_at(self.now),
             since: warp.since.min(self.now),
             earlier: first.map(|(kind, range)| format!("{} {}", kind.name_of(range.len), range.start)),
             instruction: shown.as_deref().map(describe_operation),
@@ -349,7 +349,7 @@ impl Inspect for Machine {
     }
 
     fn warp_counts(&self, agent: ComponentId) -> Option<[u32; WarpState::ALL.len()]> {
-        Some(self.agent_at(agent)?.in_state())
+        Some(self.agent_at(agent)?.in_state(self.now))
     }
 
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView> {

@@ -20,7 +20,7 @@ impl Machine {
             return links;
         }
         if let Some(agent) = self.agent_at(component) {
-            let waiting = |warp: &Warp| warp.state.is_waiting();
+            let waiting = |warp: &Warp| warp.state_at(self.now).is_waiting();
             let first = |is_meant: &dyn Fn(&Warp) -> bool| agent.warps.iter().position(is_meant);
             let first = || first(&waiting).or_else(|| first(&|warp| warp.spins_since.is_some()));
             let slot = warp.or_else(|| first().map(|slot| slot as u32));
@@ -92,9 +92,13 @@ impl Machine {
     fn why_waiting(&self, agent: &Agent, slot: u32) -> Vec<WaitLink> {
         let Some(warp) = agent.warps.get(slot as usize) else { return Vec::new() };
         let at = agent.config.id;
-        let since = Some(warp.since);
+        let since = Some(warp.since.min(self.now));
         let link = |text: String| WaitLink { at, text, since };
-        let mut links = match warp.state {
+        let mut links = match warp.state_at(self.now) {
+            WarpState::Memory if warp.state == WarpState::Ready => {
+                let until = self.time_base().cycle(warp.since);
+                vec![link(format!("warp {slot} waits for its L1, in which it has hit, until cycle {until}"))]
+            }
             WarpState::None | WarpState::Done | WarpState::Ready | WarpState::Running => return Vec::new(),
             WarpState::MshrFull => vec![link(format!("warp {slot} waits for a free MSHR of its L1"))],
             WarpState::LinkFull => vec![link(format!("warp {slot} waits for room below its L1"))],

@@ -216,6 +216,7 @@ impl Sample {
             source: "UMH, Fig. 5 (b-1)".into(),
             about: String::new(),
             has_story: true,
+            set_by_hand: Vec::new(),
             machine: "2 GPUs · PCIe 16 GB/s".into(),
             protocol: "nmoesi".into(),
             has_tlbs: false,

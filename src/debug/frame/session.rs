@@ -18,6 +18,8 @@ pub struct Info {
     pub about: String,
     /// Whether its file tells a story, though it may be left out here.
     pub has_story: bool,
+    /// What is set otherwise than in its file, as `key = value`.
+    pub set_by_hand: Vec<String>,
     /// One line about the machine (`2 GPUs, 1 core, PCIe 16 GB/s`).
     pub machine: String,
     pub protocol: String,
@@ -181,6 +183,8 @@ pub struct Reveal {
     pub why: String,
     /// Whether the prediction was right, if there was one.
     pub right: Option<bool>,
+    /// The event that has shown it, if one has.
+    pub at: Option<EventNumber>,
 }
 
 /// An expectation of the scenario and how it stands here.

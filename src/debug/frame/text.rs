@@ -61,9 +61,10 @@ pub fn message(message: &Message) -> String {
     if message.has_data {
         text.push_str(" + data");
     }
-    // Which sectors it asks for or brings, where that is not all.
+    // Which sectors of a line it asks for or brings, where that is not all. Those of a few bytes are where these are.
     let (sectors, line) = (message.sectors, message.range.len);
-    if !sectors.is_empty() && sectors != Sectors::all(line) {
+    let is_of_line = sectors.without(Sectors::all(line)).is_empty();
+    if !sectors.is_empty() && is_of_line && sectors != Sectors::all(line) {
         text.push(' ');
         text.push_str(&sectors.picture(line));
     }

@@ -293,10 +293,16 @@ impl Agent {
         }
     }
 
-    /// Warps in each state, by its position in [`WarpState::ALL`].
+    /// Warps in each state at a time, by its position in [`WarpState::ALL`].
     #[must_use]
-    pub fn in_state(&self) -> [u32; WarpState::ALL.len()] {
-        self.in_state
+    pub fn in_state(&self, now: Tick) -> [u32; WarpState::ALL.len()] {
+        let mut counts = self.in_state;
+        let active = self.active.iter().filter_map(|slot| self.warps.get(slot as usize));
+        for warp in active.filter(|warp| warp.state_at(now) != warp.state) {
+            counts[warp.state as usize] -= 1;
+            counts[warp.state_at(now) as usize] += 1;
+        }
+        counts
     }
 
     /// Ticks that its warps spent in each state until `now`, by its position in [`WarpState::ALL`]. The sum is `now` for

@@ -94,6 +94,12 @@ impl Warp {
         self.spun + self.spins_since.map_or(0, |since| now.saturating_sub(since))
     }
 
+    /// What it does at a time: one that is ready, and whose data of what has hit are still to come, waits for them.
+    #[must_use]
+    pub fn state_at(&self, now: Tick) -> WarpState {
+        if self.state == WarpState::Ready && self.since > now { WarpState::Memory } else { self.state }
+    }
+
     /// When it can go on, as far as it knows: with the lines of an instruction one after the other, with the next one as soon as no more
     /// than these are in flight.
     pub(super) fn ready_from(&self, outstanding: u32) -> Tick {

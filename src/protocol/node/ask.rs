@@ -106,7 +106,9 @@ impl Node {
     fn follow(&mut self, block: Address, next: Next, want: &Want, out: &mut Outbox) {
         let Some(entry) = self.store.get_mut(block) else { return };
         let from = entry.state;
-        if let Next::To(to) = next {
+        if let Next::To(to) = next
+            && from != State::I
+        {
             entry.state = to;
         }
         let (to, is_held) = (entry.state, entry.holders() != 0);

@@ -90,6 +90,15 @@ impl Node {
         self.report_cell(Self::about(want), text, out);
     }
 
+    /// The table has a node flush for a child. Its children may have dirty bytes, too, and keep theirs.
+    fn report_flush(&self, want: &Want, out: &mut Outbox) {
+        let (action, table) = (want.action.said(), &self.config.table.name);
+        let text = format!(
+            "the table {table} has {action} of a child flush, which only a cache without children can"
+        );
+        self.report_cell(Self::about(want), text, out);
+    }
+
     /// A child asks for what no rule of the directory answers: it will wait for ever.
     fn report_unanswered(&self, block: Address, want: &Want, out: &mut Outbox) {
         let (table, state) = (&self.config.table, self.state(block));
@@ -116,13 +125,16 @@ impl Node {
 
     /// Starts to serve a want that needs nothing from the parent.
     pub(super) fn serve(&mut self, pending: &mut Pending, want: Want, cell: Cell, out: &mut Outbox) {
-        if self.flushes_first(pending, &want, cell, out) {
-            pending.queue.push_front(want);
-            return;
-        }
         if let Who::Local(_) = want.who {
+            if cell.step == Step::Flush && self.flush_down(pending, &Cause::of(&want), cell.next, out) {
+                pending.queue.push_front(want);
+                return;
+            }
             self.perform(pending.block, &want, out);
             return;
+        }
+        if cell.step == Step::Flush {
+            self.report_flush(&want, out);
         }
         let unit = self.unit_of(pending.block, want.range.start);
         let rule = self.rule(pending.block, unit, &want);
@@ -146,11 +158,6 @@ impl Node {
         } else {
             pending.keep_serving(service);
         }
-    }
-
-    /// Whether dirty bytes, which have just been sent to the parent, have to be there before something is served here.
-    fn flushes_first(&mut self, pending: &mut Pending, want: &Want, cell: Cell, out: &mut Outbox) -> bool {
-        cell.step == Step::Flush && self.flush_down(pending, &Cause::of(want), cell.next, out)
     }
 
     fn unit(&self, block: Address, unit: u32) -> Unit {
@@ -274,14 +281,6 @@ impl Node {
     /// All answers are here: performs or grants, and waits for the acknowledgement of a grant.
     pub(super) fn finish(&mut self, pending: &mut Pending, mut service: Service, out: &mut Outbox) {
         let Who::Child(_) = service.want.who else { return };
-        // What the others have given may be dirty.
-        if !service.granted
-            && let Decision::Here(cell) = self.decide_want(pending, &service.want)
-            && self.flushes_first(pending, &service.want, cell, out)
-        {
-            pending.queue.push_front(service.want);
-            return;
-        }
         if service.want.is_performed_here() {
             self.perform_for_child(pending.block, &service.want, out);
             return;
@@ -302,6 +301,9 @@ impl Node {
         } else {
             self.touch(block);
             let (state, waited) = (self.state(block), want.arrived < out.tick);
+            if state == State::I && self.config.role != Role::Root {
+                self.report_nothing_here(want, out);
+            }
             self.tell_transition((state, state), want.action, waited, Self::about(want), out);
             let read = Access { kind: AccessKind::Load, range: want.range, bytes: Bytes::new(), mask: None };
             if out.notes_performed && want.is_load() {

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::{complaint, prepare, run};
 use crate::model::inspect::Inspect;
+use crate::model::warp::WarpState;
 use crate::scenario::checker::Ended;
 use crate::scenario::runner::Runner;
 
@@ -26,6 +27,28 @@ fn lines_of_one_instruction_that_hit_come_one_after_the_other_and_not_each_after
     // One hit takes the latency of the L1, four take three cycles more.
     assert_eq!((more(1), more(4)), (20, 23));
     assert!(loading(4, 2, "1 KiB") < loading(4, 2, "128 B"), "what hits is not slower than what misses");
+}
+
+/// Nothing happens when the data come: what a warp does until then is seen all the same.
+#[test]
+fn who_waits_for_what_has_hit_waits_for_memory() {
+    let text = "machine = \"tiny/vi-1gpu\"\n[set]\ngpu.l1.latency = 2000\n\
+                [[program]]\nby = \"gpu0.cu0\"\ndo = [\"load 0x1000 4\", \"load 0x1000 4\"]\n\
+                [[program]]\nby = \"gpu0.cu1\"\ndo = [\"compute 1200\", \"load 0x2000 4\"]";
+    let mut runner = prepare(text).runner();
+    let mut seen = Vec::new();
+    while runner.step().is_none() {
+        let machine = runner.machine();
+        let unit = machine.components().find("gpu0.cu0").unwrap();
+        let state = machine.agent(unit).unwrap().warps[0].state;
+        assert_eq!(machine.warp_counts(unit).unwrap()[state as usize], 1);
+        seen.extend(machine.why(unit, Some(0)).into_iter().map(|link| (state, link.text)));
+    }
+    let waits = |(state, text): &(WarpState, String)| {
+        *state == WarpState::Memory
+            && text.starts_with("warp 0 waits for its L1, in which it has hit, until cycle")
+    };
+    assert!(seen.iter().any(waits), "{seen:?}");
 }
 
 #[test]

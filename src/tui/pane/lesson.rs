@@ -88,9 +88,10 @@ pub fn draw(frame: &Frame, heard: usize, canvas: &mut Canvas) {
         );
         return;
     };
+    let first = set_otherwise(canvas, frame, lesson);
     // Once all that is asked has been answered, and the run gone on, what is to be found comes first.
     let sought = lesson.hunt.as_ref().filter(|found| is_sought(frame, lesson, found));
-    let top = sought.map_or(0, |found| hunt(canvas, 0, found) + 1);
+    let top = sought.map_or(first, |found| hunt(canvas, first, found) + 1);
     let mut y = urgent(frame, heard, (canvas, top), lesson);
     let told = y;
     if frame.branch.is_some() {
@@ -106,7 +107,9 @@ pub fn draw(frame: &Frame, heard: usize, canvas: &mut Canvas) {
     }
     let hunted = if sought.is_some() { top } else { y };
     y = before(canvas, y, lesson, told_now(frame, heard, lesson));
-    if !frame.info.about.is_empty() {
+    // It may tell what is asked.
+    let is_asked = lesson.question.as_ref().is_some_and(|question| question.predicted.is_none());
+    if !frame.info.about.is_empty() && !is_asked {
         canvas.text(1, y + 1, "What it is about:", Role::Dim);
         y = canvas.paragraph(1, y + 2, &frame.info.about, Role::Dim);
     }
@@ -126,6 +129,16 @@ pub fn draw(frame: &Frame, heard: usize, canvas: &mut Canvas) {
         canvas.text(1, y, &format!("· {}{more} {when}", hidden.len()), Role::Dim);
     }
     keep_offer(canvas, lesson, told, hunted);
+}
+
+/// Says that the story is about other settings than these; the row below.
+fn set_otherwise(canvas: &mut Canvas, frame: &Frame, lesson: &Lesson) -> u16 {
+    let set = frame.info.set_by_hand.join(", ");
+    if set.is_empty() || lesson.step.1 == 0 {
+        return 0;
+    }
+    let text = format!("The story is told of the scenario as it is, not with {set}.");
+    canvas.paragraph(1, 0, &text, Role::Strong)
 }
 
 /// The last row in view tells of what does not fit: that something is asked or told, which ends before row `told`, or else what the
@@ -224,11 +237,11 @@ fn now(frame: &Frame, heard: usize, (canvas, top): (&mut Canvas, u16), lesson: &
     // What came of the last question must not be out of sight when the story goes on.
     let newest = told_now(frame, heard, lesson);
     let earlier = lesson.said.get(..newest).unwrap_or_default();
+    // They have been shown with what was told last by then, or are news.
     let event = earlier.last().map(|said| said.event);
-    let group = earlier.iter().rev().take_while(|said| Some(said.event) == event);
-    let asked = group.filter_map(|said| said.question.as_ref()?.revealed.as_ref());
-    let verdicts: Vec<&Reveal> = asked.collect();
-    let mut y = verdicts.into_iter().rev().fold(top, |y, reveal| verdict(canvas, y, reveal));
+    let revealed = earlier.iter().filter_map(|said| said.question.as_ref()?.revealed.as_ref());
+    let verdicts = revealed.filter(|reveal| reveal.at > event);
+    let mut y = verdicts.fold(top, |y, reveal| verdict(canvas, y, reveal));
     for said in lesson.said.iter().skip(newest) {
         y = told(canvas, y, said, Role::Text);
     }

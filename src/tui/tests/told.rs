@@ -1,6 +1,7 @@
 //! What is told beside the panes: answers, lessons, help, messages, boxes.
 
 use super::*;
+use crate::debug::frame::session::Say;
 
 #[test]
 fn what_is_displayed_is_seen_at_every_stop() {
@@ -137,6 +138,7 @@ fn a_question_is_answered_from_its_choices() {
         because: "cache N read = ack".into(),
         why: "The L2 has them.".into(),
         right: Some(true),
+        at: None,
     });
     app.show(Arc::new(frame));
     let text = screen(&mut app);
@@ -152,6 +154,10 @@ fn a_lesson_says_what_it_is_about_and_when_it_is_over() {
     app.focus = Pane::Lesson;
     app.zoom = true;
     let text = screen(&mut app);
+    assert!(!text.contains("What it is about:"), "it may tell what is asked: {text}");
+    frame.lesson.as_mut().unwrap().question.as_mut().unwrap().predicted = Some("no".into());
+    app.show(Arc::new(frame.clone()));
+    let text = screen(&mut app);
     assert!(text.contains("What it is about:") && text.contains("Two GPUs and one line."), "{text}");
     assert!(!text.contains("The end"), "{text}");
     let lesson = frame.lesson.as_mut().unwrap();
@@ -164,6 +170,51 @@ fn a_lesson_says_what_it_is_about_and_when_it_is_over() {
             && text.contains("The end: 1 of 2 expectations hold."),
         "{text}"
     );
+}
+
+/// The answer is seen where it became known, whatever was told between.
+#[test]
+fn what_a_question_came_to_is_told_though_the_story_went_on_before() {
+    let mut frame = Sample::frame();
+    let lesson = frame.lesson.as_mut().unwrap();
+    let mut question = lesson.question.take().unwrap();
+    question.predicted = Some("yes".into());
+    let why = String::new();
+    let answer = "no".to_owned();
+    question.revealed = Some(Reveal { answer, because: why.clone(), why, right: Some(false), at: Some(57) });
+    let say = |event, text: &str, question| Say { event, text: text.to_owned(), question };
+    lesson.said = vec![
+        say(40, "It is asked.", Some(question)),
+        say(50, "Between.", None),
+        say(57, "It is known.", None),
+    ];
+    let mut app = app(frame.clone(), 100, 30);
+    app.focus = Pane::Lesson;
+    app.zoom = true;
+    let text = screen(&mut app);
+    let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
+    assert!(place("✗ No, it is: no") < place("It is known."), "{text}");
+    // Known before the last words, it has been told with them.
+    let said = &mut frame.lesson.as_mut().unwrap().said;
+    said[0].question.as_mut().unwrap().revealed.as_mut().unwrap().at = Some(45);
+    app.show(Arc::new(frame));
+    let text = screen(&mut app);
+    assert!(text.find("No, it is: no") > text.find("It is known."), "{text}");
+}
+
+#[test]
+fn a_story_that_is_told_of_other_settings_says_so() {
+    let mut frame = Sample::frame();
+    let text = |frame: &Frame| {
+        let mut app = app(frame.clone(), 100, 30);
+        app.focus = Pane::Lesson;
+        app.zoom = true;
+        screen(&mut app)
+    };
+    assert!(!text(&frame).contains("The story is told of"));
+    Arc::make_mut(&mut frame.info).set_by_hand = vec!["gpu.paging.evict = \"random\"".into()];
+    let told = "The story is told of the scenario as it is, not with gpu.paging.evict = \"random\".";
+    assert!(text(&frame).contains(told), "{}", text(&frame));
 }
 
 #[test]

@@ -32,6 +32,9 @@ impl Study<'_> {
     fn requests(&mut self, level: &Level, state: State) {
         for action in REQUESTS {
             let Some(cell) = level.cell(self.table, state, action) else { continue };
+            if !self.is_used(level, (state, action), cell) {
+                continue;
+            }
             let place = self.place(level, state, action);
             let faults = [
                 self.performed(level, (state, action), cell),
@@ -45,6 +48,17 @@ impl Study<'_> {
         }
     }
 
+    /// Whether a cell is used: in a node with children, of what one of them asks, or hands on and no cell of a leaf performs.
+    fn is_used(&self, level: &Level, (state, action): (State, Action), cell: Cell) -> bool {
+        let performs = || self.table.performing_cell(state, action) == Some(cell);
+        !level.has_children || self.is_asked_in(action) || level.is_handed(action) && performs()
+    }
+
+    /// Whether a child sends a request that has to be granted, and that is served by this column.
+    fn is_asked_in(&self, action: Action) -> bool {
+        self.levels().iter().any(|child| child.asks_for(self.table, action))
+    }
+
     /// What is wrong with performing it here.
     fn performed(&self, level: &Level, (state, action): (State, Action), cell: Cell) -> Option<Fault> {
         if !matches!(cell.step, Step::Hit | Step::Flush) {
@@ -52,7 +66,12 @@ impl Study<'_> {
         }
         let name = action.said();
         let after = level.after(self.table, state, action);
-        let (message, expected) = if state == State::I {
+        let (message, expected) = if level.has_children && cell.step == Step::Flush {
+            (
+                format!("a node with children flushes in {state}, which only a cache without children can"),
+                "a cell of [inner], such as `hit`",
+            )
+        } else if state == State::I {
             (
                 format!("{name} is performed in I, where there is no copy"),
                 "a request to the parent, such as `read > granted`",
@@ -96,11 +115,24 @@ impl Study<'_> {
                 format!("what a child asks for is handed on in {state}, so that nobody ever grants it"),
                 "a cell of [inner] that grants, such as `write > M`",
             )
+        } else if self.goes_past(level, (state, action), cell) {
+            (
+                format!("{name} is handed on in {state}, past what children may have stored"),
+                "a cell of [inner] that performs it, such as `hit`",
+            )
+        } else if cell.step == Step::Forward
+            && level.tracked.contains(&state)
+            && level.after(self.table, state, action) != [state]
+        {
+            (
+                format!("{name} is handed on in {state}, and its directory is not told where that leads"),
+                "`forward`, which stays",
+            )
         } else if cell.step == Step::Forward
             && state == State::I
             && level.after(self.table, state, action) != [State::I]
         {
-            (format!("{name} is handed on in I, and no copy comes of it"), "`forward`, which stays in I")
+            (format!("{name} is handed on in I, and stays there"), "`forward`")
         } else if matches!(cell.step, Step::Relay | Step::Both) && self.table.has_directory() {
             (
                 format!("only the memory of a GPU that no directory tracks can do `{}`", cell.step.name()),
@@ -141,8 +173,8 @@ impl Study<'_> {
             return None;
         }
         let step = |state: State| level.cell(self.table, state, action).map(|cell| cell.step);
-        let after = level.after(self.table, state, action);
-        let next = after.into_iter().find(|next| step(*next) == Some(cell.step))?;
+        let next =
+            self.comes_back(level, (state, action), &mut vec![state], &|next| step(next) == Some(cell.step))?;
         let name = action.said();
         let message = if cell.step == Step::Fetch {
             format!("{name} fetches the block into {next}, and fetches again there: it never ends")
@@ -150,6 +182,32 @@ impl Study<'_> {
             format!("{name} asks for {next}, and asks again there: it never ends")
         };
         Some((message, format!("a state in whose row {} is `hit`", action.name())))
+    }
+
+    /// The first step from a state by cells of one column that do the same, on a way that comes back to where it has been.
+    fn comes_back(
+        &self,
+        level: &Level,
+        (state, action): (State, Action),
+        way: &mut Vec<State>,
+        is_same: &dyn Fn(State) -> bool,
+    ) -> Option<State> {
+        let after = level.after(self.table, state, action);
+        after.into_iter().filter(|next| is_same(*next)).find(|next| {
+            if way.contains(next) {
+                return true;
+            }
+            way.push(*next);
+            let is_back = self.comes_back(level, (*next, action), way, is_same).is_some();
+            way.pop();
+            is_back
+        })
+    }
+
+    /// Whether what a node hands on goes past dirty bytes of its children: only its own go first.
+    fn goes_past(&self, level: &Level, (state, action): (State, Action), cell: Cell) -> bool {
+        let is_store = cell.step == Step::Forward && action != Action::Load;
+        level.has_children && is_store && self.table.has_directory() && level.dirty.contains(&state)
     }
 
     /// Whether a child of this level sends a request of this column that has to be granted, and not one that is performed.
@@ -216,13 +274,19 @@ impl Study<'_> {
         }
     }
 
-    /// A copy that stays old.
+    /// A copy that stays old. Of one that is tracked it is told, and a cache with children may be one that only its own side uses.
     fn acquired(&mut self, level: &Level, state: State) {
         let after = level.after(self.table, state, Action::Acquire);
-        if after.iter().any(|next| *next != State::I) {
-            let message =
-                format!("a copy in {state} stays at an acquire, and what others have stored is not seen");
-            self.error(&self.place(level, state, Action::Acquire), message, "`> I`");
+        if level.tracked.contains(&state) || after.iter().all(|next| *next == State::I) {
+            return;
+        }
+        let message =
+            format!("a copy in {state} stays at an acquire, and what others have stored is not seen");
+        let place = self.place(level, state, Action::Acquire);
+        if level.has_children {
+            self.warn(&place, &message, "`> I`");
+        } else {
+            self.error(&place, message, "`> I`");
         }
     }
 
@@ -315,7 +379,7 @@ impl Study<'_> {
                 let met = met.into_iter().filter(|action| self.met(&level, state, *action));
                 let possible: Vec<Action> = asked.into_iter().chain(met).collect();
                 for action in possible {
-                    if level.cell(self.table, state, action).is_none() {
+                    if self.lacks(&level, state, action) {
                         let message =
                             format!("a block in {state} can meet {}, and has no cell for it", action.said());
                         self.error(&self.place(&level, state, action), message, &wanted(state, action));
@@ -323,6 +387,13 @@ impl Study<'_> {
                 }
             }
         }
+    }
+
+    /// Whether there is no cell for what a state can meet; for what a child hands on the one that performs it.
+    fn lacks(&self, level: &Level, state: State, action: Action) -> bool {
+        let is_only_handed = level.is_handed(action) && !self.is_asked_in(action);
+        let performing = || self.table.performing_cell(state, action).filter(|_| is_only_handed);
+        level.cell(self.table, state, action).or_else(performing).is_none()
     }
 
     /// Whether a request of this column can come: from the processor, or as what some child sends.

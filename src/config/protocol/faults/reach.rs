@@ -41,22 +41,45 @@ impl Level {
         let above = |handed: Vec<Action>| {
             Self { has_children: true, handed, ..Self::default() }.explored(table, &merges, children)
         };
-        let first = above(leaves.hands_on(table));
-        let more = first.hands_on(table).into_iter().filter(|action| !first.handed.contains(action));
+        let first = above(leaves.hands_on(table, &REQUESTS));
+        // A cache with children hands on what comes from them.
+        let sent: Vec<Action> = REQUESTS
+            .into_iter()
+            .filter(|action| leaves.asks_for(table, *action) || first.handed.contains(action))
+            .collect();
+        let more = first.hands_on(table, &sent).into_iter().filter(|action| !first.handed.contains(action));
         let handed = first.handed.iter().copied().chain(more).collect();
         above(handed)
     }
 
-    /// What a cache of this level has its parent perform.
-    fn hands_on(&self, table: &Table) -> Vec<Action> {
+    /// Which columns a cache of this level has its parent perform, of what comes to it in these.
+    fn hands_on(&self, table: &Table, sent: &[Action]) -> Vec<Action> {
         let is_handed = |wanted: &Action| {
-            self.uses(table, |step, action| match step {
-                Step::Fetch => *wanted == Action::Load,
-                Step::Forward => *wanted == action,
-                _ => false,
+            self.uses(table, |step, action| {
+                let column = match step {
+                    Step::Fetch => Some(Action::Load),
+                    Step::Forward => Some(action),
+                    _ => None,
+                };
+                sent.contains(&action) && column == Some(*wanted)
             })
         };
         REQUESTS.into_iter().filter(is_handed).collect()
+    }
+
+    /// Whether a cache of this level sends the request that its parent serves by this column.
+    pub fn asks_for(&self, table: &Table, column: Action) -> bool {
+        let request = match column {
+            Action::Load => MessageKind::Read,
+            Action::Store => MessageKind::Write,
+            _ => MessageKind::ReadNc,
+        };
+        self.uses(table, |step, _| step == Step::Ask(request))
+    }
+
+    /// Whether a child hands on what this column is for.
+    pub fn is_handed(&self, column: Action) -> bool {
+        self.handed.contains(&column)
     }
 
     fn explored(mut self, table: &Table, merges: &dyn Fn(State) -> Vec<State>, children: &Self) -> Self {

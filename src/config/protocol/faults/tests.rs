@@ -60,7 +60,20 @@ fn what_works_is_no_fault() {
         // What is dirty in O has been stored non-coherently since its owner was asked.
         ("nmoesi", &[("O = {", "read = \"data\"", "read = \"ack\"")]),
         // Dirty bytes go before what is handed on.
-        ("msi", &[("M = {", "n-store = \"hit\"", "n-store = \"forward\"")]),
+        (
+            "msi",
+            &[
+                ("M = {", "n-store = \"hit\"", "n-store = \"forward\""),
+                ("[directory]", "[directory]", "[inner]\nM = { n-store = \"hit\" }\n\n[directory]"),
+            ],
+        ),
+        // A fence that leaves what a directory keeps account of.
+        ("msi", &[("S = {", "evict =", "acquire = \"silent\", evict =")]),
+        // One step after the other, and it ends.
+        ("mesi", &[("M = {", "n-store = \"hit\"", "n-store = \"write > E\"")]),
+        ("gpu-memory-side", &[("I = { store", "store = \"fetch > V\"", "store = \"fetch > P\"")]),
+        // What a leaf performs needs no cell of its own in a node with children.
+        ("gpu-write-through", &[("[cache]", "[cache]", "[inner]\nV = { load = \"impossible\" }\n\n[cache]")]),
     ] {
         let found = found_with(protocol, changes);
         let errors: Vec<_> = found.iter().filter(|fault| !fault.message.starts_with("warning")).collect();
@@ -106,7 +119,7 @@ fn each_fault_is_told_at_its_place() {
 type Case =
     (&'static str, &'static str, &'static str, &'static str, (&'static str, &'static str), &'static str);
 
-const CASES: [Case; 47] = [
+const CASES: [Case; 50] = [
     (
         "msi",
         "S = {",
@@ -455,6 +468,30 @@ const CASES: [Case; 47] = [
         "msi",
         "M = {",
         "n-store = \"hit\"",
+        "n-store = \"forward\"",
+        ("M = {", "\"forward\""),
+        "an n-store is handed on in M, past what children may have stored",
+    ),
+    (
+        "msi",
+        "S = {",
+        "n-store = \"write > M\"",
+        "n-store = \"forward > I\"",
+        ("S = {", "\"forward > I\""),
+        "an n-store is handed on in S, and its directory is not told where that leads",
+    ),
+    (
+        "mesi",
+        "M = {",
+        "store = \"hit\"",
+        "store = \"flush\"",
+        ("M = {", "\"flush\""),
+        "a node with children flushes in M, which only a cache without children can",
+    ),
+    (
+        "msi",
+        "M = {",
+        "n-store = \"hit\"",
         "n-store = \"relay\"",
         ("M = {", "\"relay\""),
         "only the memory of a GPU that no directory tracks can do `relay`",
@@ -473,7 +510,7 @@ const CASES: [Case; 47] = [
         "n-store = \"forward\"",
         "n-store = \"forward > V\"",
         ("I = { load", "\"forward > V\""),
-        "an n-store is handed on in I, and no copy comes of it",
+        "an n-store is handed on in I, and stays there",
     ),
     (
         "nmoesi-m2s",
