@@ -19,7 +19,7 @@ pub enum Step {
     Forward,
     /// Take a place without asking anybody, and perform it there: only what is stored counts.
     Allocate,
-    /// Send the dirty bytes to the parent but stay, then perform it here.
+    /// Send the dirty bytes to the parent but stay, then perform it here. Of a node without children.
     Flush,
     /// Have the parent perform it, and answer at once: nothing stays here.
     Relay,
