@@ -16,7 +16,8 @@ impl Study<'_> {
         for (section, (child, own, after)) in all {
             // Nobody has an exclusive copy above one that others may have, too.
             let is_possible = self.table.is_exclusive(own) || !self.table.is_exclusive(child);
-            if !is_possible || own == State::I || !self.inner.reachable.contains(&own) {
+            let is_dirty = [&self.leaf, &self.inner].iter().any(|level| level.dirty.contains(&child));
+            if !is_possible || !is_dirty || own == State::I || !self.inner.reachable.contains(&own) {
                 continue;
             }
             let what = if self.table.is_exclusive(after) && !self.table.is_exclusive(own) {

@@ -67,6 +67,8 @@ fn what_works_is_no_fault() {
                 ("[directory]", "[directory]", "[inner]\nM = { n-store = \"hit\" }\n\n[directory]"),
             ],
         ),
+        // Nothing of a child in O is dirty there.
+        ("moesi", &[("O = { E", "E = \"M\"", "E = \"M\", S = \"O\"")]),
         // A fence that leaves what a directory keeps account of.
         ("msi", &[("S = {", "evict =", "acquire = \"silent\", evict =")]),
         // One step after the other, and it ends.
