@@ -1,14 +1,14 @@
 //! The protocol's rules, checked after every event on the blocks that it touched: one writer or many readers,
 //! inclusion, the directory, values of coherent loads, and that no store is lost.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
 use super::consistency::Consistency;
 use super::stores::{Old, Stores};
 use super::{Machine, Transaction, Violation};
-use crate::model::access::{Access, AccessKind};
+use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::inspect::Inspect;
@@ -35,12 +35,19 @@ const SPIN_EVENTS: EventNumber = 1 << 16;
 pub struct Checker {
     values: bool,
     stores: Stores,
-    /// Stores that were performed for an L1 which has not been told yet.
-    taken: BTreeSet<TxnNumber>,
+    /// What was performed for an L1 which has not been told yet.
+    taken: BTreeMap<TxnNumber, Served>,
     /// Ranges that this event touched.
     touched: SmallVec<[Range; 4]>,
     /// Of a machine that software keeps coherent.
     pub(super) consistency: Option<Consistency>,
+}
+
+/// When an access was performed for an L1, and what it read.
+#[derive(Clone, Debug)]
+pub(super) struct Served {
+    pub event: EventNumber,
+    pub read: Bytes,
 }
 
 impl Checker {
@@ -55,7 +62,7 @@ impl Checker {
         Self {
             values,
             stores: Stores::default(),
-            taken: BTreeSet::new(),
+            taken: BTreeMap::new(),
             touched: SmallVec::new(),
             consistency,
         }
@@ -72,6 +79,20 @@ impl Checker {
     /// Dirty bytes of a block that is placed before the first event.
     pub fn add_initial(&mut self, by: (Option<ComponentId>, bool), address: Address, bytes: &[u8]) {
         self.stores.store_loosely(by, address, bytes);
+    }
+
+    /// Notes an access that was performed for an L1; whether it was the first to say so: who hands on the answer says so, too.
+    pub(super) fn note_served(&mut self, taken: &Taken, event: EventNumber) -> bool {
+        let is_first = !self.taken.contains_key(&taken.number);
+        if is_first {
+            self.taken.insert(taken.number, Served { event, read: taken.read.clone() });
+        }
+        is_first
+    }
+
+    /// An access ends: how it was performed before, if that was for its L1.
+    pub(super) fn served(&mut self, completion: &Completion) -> Option<Served> {
+        self.taken.remove(&completion.number?)
     }
 
     /// An access above an L1, of the host or not, has stored.
@@ -123,16 +144,12 @@ impl Machine {
             return;
         }
         let at = completion.node;
-        // What was taken was looked at then.
-        let was_taken = completion.number.is_some_and(|number| checker.taken.remove(&number));
-        let is_read = completion.kind == AccessKind::Load || matches!(completion.kind, AccessKind::Atomic(_));
+        let served = checker.served(completion);
         let by = (at, self.fixed.components.is_host(at));
-        let old = if is_read && !was_taken {
-            checker.stores.old(by, completion.range, &completion.read)
-        } else {
-            None
-        };
-        if completion.kind.writes() && !was_taken {
+        // What it read where it was performed was looked at then.
+        let is_known = served.as_ref().is_some_and(|served| served.read == completion.read);
+        let old = if is_known { None } else { checker.stores.old(by, completion.range, &completion.read) };
+        if completion.kind.writes() && served.is_none() {
             checker.store(by, &completion.access(), completion.coherent);
         }
         // Until a store that its L1 has handed on is answered, a load may see that, or what was there before.
@@ -156,7 +173,8 @@ impl Machine {
         self.violate(at, about, "stale-read", &text, out);
     }
 
-    /// A store or atomic was performed for an L1 that is not told yet: from now on everybody else sees it.
+    /// An access was performed for an L1 that is not told yet: from now on everybody else sees what it stored, and what it reads is
+    /// what was stored last until now.
     pub(super) fn check_taken(&mut self, taken: &Taken, out: &mut Outbox) {
         let coherent = self.fixed.coherent;
         let writer = self.txns.find(taken.number).and_then(|txn| self.agents.get(txn.agent));
@@ -164,11 +182,12 @@ impl Machine {
         let Some(checker) = self.checker.as_mut().filter(|checker| checker.values && coherent) else {
             return;
         };
-        // Who only hands on the answer says so, too.
-        let Some(at) = at.filter(|_| checker.taken.insert(taken.number)) else { return };
+        let Some(at) = at.filter(|_| checker.note_served(taken, self.event)) else { return };
         let by = (at, self.fixed.components.is_host(at));
         let old = checker.stores.old(by, taken.range, &taken.read);
-        checker.store(by, &taken.access(), taken.kind != AccessKind::NStore);
+        if taken.kind.writes() {
+            checker.store(by, &taken.access(), taken.kind != AccessKind::NStore);
+        }
         if let Some(old) = old {
             self.tell_old(at, About::new(taken.range, Some(taken.number)), taken.kind, old, out);
         }
@@ -366,8 +385,10 @@ impl Machine {
         (other, copy): (&Node, &Entry),
     ) -> (ComponentId, &'static str, String) {
         let path = |node: &Node| self.fixed.components.path(node.id());
+        // Of a secondary block the other may have a line.
+        let what = if copy.block == line.block { "it".to_owned() } else { copy.block.to_string() };
         let text = format!(
-            "{} holds line {} in {} while {} holds it in {}",
+            "{} holds line {} in {} while {} holds {what} in {}",
             path(writer),
             line.block,
             line.state,

@@ -29,17 +29,21 @@ impl Machine {
         }
     }
 
-    /// What was performed for somebody above: from now on nobody whom hardware keeps coherent reads what was before.
+    /// What was performed for somebody above: from now on nobody whom hardware keeps coherent reads what was before a store.
     pub(super) fn note_taken(&mut self, out: &mut Outbox) {
         let event = self.event;
         let hides = self.fixed.hides_n_stores;
         for taken in std::mem::take(&mut out.taken) {
-            match self.checker.as_mut().map(|checker| checker.consistency.as_mut()) {
-                // What is taken where others do not see it is in no order with what they do.
-                Some(Some(_)) if hides && taken.kind == AccessKind::NStore => {}
-                Some(Some(known)) => known.take(taken.number, &taken.access(), event),
-                Some(None) => self.check_taken(&taken, out),
-                None => {}
+            let Some(checker) = self.checker.as_mut() else { continue };
+            if checker.consistency.is_none() {
+                self.check_taken(&taken, out);
+                continue;
+            }
+            checker.note_served(&taken, event);
+            // What is taken where others do not see it is in no order with what they do.
+            let is_seen = taken.kind.writes() && !(hides && taken.kind == AccessKind::NStore);
+            if let Some(known) = checker.consistency.as_mut().filter(|_| is_seen) {
+                known.take(taken.number, &taken.access(), event);
             }
         }
     }
@@ -95,8 +99,13 @@ impl Machine {
 
     /// An access was performed: what it read must be a store that it may see.
     pub(super) fn check_consistency(&mut self, completion: &Completion, out: &mut Outbox) {
-        let event = self.event;
-        let issued = completion.txn.and_then(|key| self.txns.get(key)).map_or(event, |txn| txn.issued_at);
+        let served = self.checker.as_mut().and_then(|checker| checker.served(completion));
+        // A load that was performed for its L1 reads what was there then, if that is what has come.
+        let served =
+            served.filter(|served| completion.kind == AccessKind::Load && served.read == completion.read);
+        let event = served.map_or(self.event, |served| served.event);
+        let issued =
+            completion.txn.and_then(|key| self.txns.get(key)).map_or(self.event, |txn| txn.issued_at);
         let config = self.node(completion.node).map(|node| &node.config);
         let is_tracked = config.is_some_and(|config| config.is_tracked());
         // Where nobody tracks its copies, what an L1 hands on may stay out of sight below it.

@@ -58,7 +58,7 @@ pub struct Taken {
     pub number: TxnNumber,
     pub kind: AccessKind,
     pub range: Range,
-    /// What an atomic read.
+    /// What a load or atomic read.
     pub read: Bytes,
     /// What is there now; empty with values off.
     pub wrote: Bytes,

@@ -264,6 +264,24 @@ fn l1s_that_are_tracked_and_hand_on_what_they_store_break_nothing() {
     }
 }
 
+/// What such a load reads is what was there where it was performed, though somebody stores before its answer comes.
+#[test]
+fn loads_that_are_handed_on_read_what_was_there_where_they_are_performed() {
+    let forwarded = |machine: &str, protocol: &str, more: &str| {
+        let changes = format!("mutate = [\"cache I load = forward\"{more}]\n");
+        let plan = plan(&format!("machine = \"{machine}\"\nprotocol = \"{protocol}\"\n{changes}"), 5000);
+        plan.round(0, &|| false).unwrap().failure.map(|failure| failure.rule)
+    };
+    for machine in ["tiny/two-l1", "tiny/umh-2gpu"] {
+        for protocol in ["msi", "mesi", "vi"] {
+            assert_eq!(forwarded(machine, protocol, ""), None, "{machine} {protocol}");
+        }
+        // The owner keeps its data, so that what is below it is old.
+        let stale = forwarded(machine, "mesi", ", \"cache M read = ack > S\"");
+        assert_eq!(stale.as_deref(), Some("stale-read"), "{machine}");
+    }
+}
+
 #[test]
 fn l1s_that_no_fence_empties_are_found_out() {
     let head =

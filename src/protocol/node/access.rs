@@ -293,6 +293,9 @@ impl Node {
                 });
             }
             Who::Child(child) if want.is_load() => {
+                if !want.is_fetch() {
+                    Self::note_taken(want, access, read, wrote, out);
+                }
                 let data = self.bytes_here(want);
                 let once = self.is_known_beyond(self.block_of(want.range.start), out);
                 self.reply_load(child, want, data, once, out);
@@ -300,13 +303,19 @@ impl Node {
             Who::Child(child) => {
                 // Who needed the room has not stored what is written back.
                 let is_own = access.kind.writes() && want.request != MessageKind::Writeback;
-                if let Some(number) = want.number.filter(|_| is_own) {
-                    let (kind, range, mask) = (access.kind, access.range, access.mask.clone());
-                    out.taken.push(Taken { number, kind, range, read: read.clone(), wrote, mask });
+                if is_own {
+                    Self::note_taken(want, access, read.clone(), wrote, out);
                 }
                 self.reply(child, want, &read, out);
             }
         }
+    }
+
+    /// An access was performed for somebody above, who is told later.
+    fn note_taken(want: &Want, access: &Access, read: Bytes, wrote: Bytes, out: &mut Outbox) {
+        let Some(number) = want.number else { return };
+        let (kind, range, mask) = (access.kind, access.range, access.mask.clone());
+        out.taken.push(Taken { number, kind, range, read, wrote, mask });
     }
 
     /// Answers a child's forwarded store, or its atomic with the old value.
