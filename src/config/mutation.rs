@@ -27,7 +27,7 @@ use crate::protocol::table::{DirectoryRule, Table};
 const RULE: &str = "none, or as in a protocol file { probe = \"write others\", grant = \"M\" }; probe may be left out, and when may be added";
 
 /// What a change may look like.
-const FORMS: &str = "`cache STATE ACTION = CELL`, `inner STATE ACTION = CELL`, `directory REQUEST N = RULE` or `merge STATE STATE = STATE`";
+const FORMS: &str = "`cache STATE ACTION = CELL`, `inner STATE ACTION = CELL`, `directory REQUEST N = RULE`, `merge STATE STATE = STATE` or `merge-answer STATE STATE = STATE`";
 
 /// Reads the change that stands at `span` of `source`, of one of `tables`: the first, unless it names another.
 ///
@@ -120,17 +120,21 @@ impl Reader<'_> {
                 let index = self.index(text, index, table.directory(request).len())?;
                 Ok(Change::Directory(request, index, self.rule(value, value_at, table)?))
             }
-            ["merge", child, own] => {
+            [part @ ("merge" | "merge-answer"), child, own] => {
                 let (child, own) = (self.state(text, child, table)?, self.state(text, own, table)?);
                 let after = match value.trim() {
                     "none" => None,
                     word => Some(self.state(text, word, table)?),
                 };
-                Ok(Change::Merge(child, own, after))
+                Ok(if part == "merge" {
+                    Change::Merge(child, own, after)
+                } else {
+                    Change::MergeAnswer(child, own, after)
+                })
             }
             _ => {
                 let error = self.wrong(text, name.trim(), "this names no part of a protocol's table");
-                let parts = ["cache", "inner", "directory", "merge"];
+                let parts = ["cache", "inner", "directory", "merge", "merge-answer"];
                 Err(Box::new(error.expected(FORMS).nearest(words.first().unwrap_or(&""), parts)))
             }
         }
@@ -252,6 +256,7 @@ mod tests {
             "nmoesi: directory read 1 = none",
             "nmoesi: merge N E = none",
             "nmoesi: merge N E = O",
+            "nmoesi: merge-answer N E = O",
             "vi: cache V load = fetch > V",
         ] {
             let mutation = read(text).unwrap_or_else(|error| panic!("{error}"));
@@ -275,7 +280,13 @@ mod tests {
         let mutant = changed("cache I n-store = write > M");
         assert_eq!(mutant.cell(State::I, Action::NStore, true), table.cell(State::I, Action::NStore, true));
         assert_eq!(changed("directory read 1 = none").read.len(), table.read.len() - 1);
-        assert_eq!(changed("merge N E = none").merged(n, State(b'E')), State(b'E'));
+        let (e, m, o) = (State(b'E'), State(b'M'), State(b'O'));
+        let both = |table: &Table| [table.merged(n, e), table.merged_answer(n, e)];
+        assert_eq!(both(&changed("merge N E = none")), [e, e]);
+        let answered = changed("merge-answer N E = O");
+        assert_eq!(both(&answered), [m, o]);
+        // Answers have merges of their own then.
+        assert_eq!(both(&read("merge N E = none").unwrap().change.apply(&answered).unwrap()), [e, o]);
     }
 
     #[test]

@@ -204,8 +204,8 @@ impl<'a> Reader<'a> {
     /// The cells of `state` in one section of the file, over those in `below`.
     fn cells(&self, section: &ByName<RowFile>, state: State, below: &Cells) -> Result<Cells> {
         let mut cells = *below;
-        let Some(row) = row_of(section, state) else { return Ok(cells) };
-        for (action, given) in columns(row) {
+        let Some((_, row)) = named(section, state) else { return Ok(cells) };
+        for (action, given) in columns(&row.value) {
             let (Some(given), Some(cell)) = (given, cells.get_mut(action.index())) else { continue };
             *cell = cell::parse(&given.value, action, &self.states).map_err(|error| {
                 let span = self.inside(given, &error.span);
@@ -394,8 +394,9 @@ fn any_case(request: MessageKind, next: Next, table: &Table) -> String {
     format!("{{ {probe}grant = \"{grant}\" }}")
 }
 
-fn row_of(section: &ByName<RowFile>, state: State) -> Option<&RowFile> {
-    section.0.iter().find(|(name, _)| State::parse(&name.value) == Some(state)).map(|(_, row)| &row.value)
+/// What a section says of a state, with the name that stands there.
+fn named<T>(section: &ByName<T>, state: State) -> Option<&(At<String>, At<T>)> {
+    section.0.iter().find(|(name, _)| State::parse(&name.value) == Some(state))
 }
 
 fn columns(row: &RowFile) -> [(Action, Option<&At<String>>); Action::ALL.len()] {

@@ -72,6 +72,10 @@ pub fn all(table: &Table) -> Vec<Mutant> {
         }
     }
     changes.extend(table.merge.iter().map(|(child, own, _)| Change::Merge(*child, *own, None)));
+    if table.answer_merge != table.merge {
+        let answers = table.answer_merge.iter();
+        changes.extend(answers.map(|(child, own, _)| Change::MergeAnswer(*child, *own, None)));
+    }
     let rules = Fault::all_plain()
         .filter(|fault| !fault.is_of_pages() && !fault.is_of_selective_caching() && !fault.is_of_tags())
         .map(Mutant::Rule);

@@ -19,8 +19,10 @@ pub enum Change {
     /// The rule at this position (from 0) for a request; at the end, one more. `None`: it is taken out.
     Directory(MessageKind, usize, Option<DirectoryRule>),
     /// The state that a node in the second state has after dirty bytes came from a child in the first. `None`: the same
-    /// as before.
+    /// as before. Of answers to probes, too, unless the table has merges of their own for these.
     Merge(State, State, Option<State>),
+    /// The same of answers to probes only.
+    MergeAnswer(State, State, Option<State>),
 }
 
 /// A change of the table of this name.
@@ -85,17 +87,30 @@ impl Change {
                 }
             }
             Self::Merge(child, own, after) => {
-                for state in [Some(child), Some(own), after].into_iter().flatten() {
-                    table.row(state).ok_or_else(|| no_state(table, state))?;
+                replace_merge(table, &mut changed.merge, (child, own, after))?;
+                if table.answer_merge == table.merge {
+                    changed.answer_merge.clone_from(&changed.merge);
                 }
-                for merges in [&mut changed.merge, &mut changed.answer_merge] {
-                    merges.retain(|(from, before, _)| (*from, *before) != (child, own));
-                    merges.extend(after.map(|after| (child, own, after)));
-                }
+            }
+            Self::MergeAnswer(child, own, after) => {
+                replace_merge(table, &mut changed.answer_merge, (child, own, after))?;
             }
         }
         Ok(changed)
     }
+}
+
+fn replace_merge(
+    table: &Table,
+    merges: &mut Vec<(State, State, State)>,
+    (child, own, after): (State, State, Option<State>),
+) -> Result<(), String> {
+    for state in [Some(child), Some(own), after].into_iter().flatten() {
+        table.row(state).ok_or_else(|| no_state(table, state))?;
+    }
+    merges.retain(|(from, before, _)| (*from, *before) != (child, own));
+    merges.extend(after.map(|after| (child, own, after)));
+    Ok(())
 }
 
 fn put(cells: &mut [Option<Cell>; Action::ALL.len()], at: usize, cell: Option<Cell>) {
@@ -122,9 +137,10 @@ impl fmt::Display for Change {
                 let rule = rule.map_or_else(|| "none".to_owned(), rule_text);
                 write!(f, "directory {} {} = {rule}", request.name(), index + 1)
             }
-            Self::Merge(child, own, after) => {
+            Self::Merge(child, own, after) | Self::MergeAnswer(child, own, after) => {
+                let word = if matches!(self, Self::Merge(..)) { "merge" } else { "merge-answer" };
                 let after = after.map_or_else(|| "none".to_owned(), |after| after.to_string());
-                write!(f, "merge {child} {own} = {after}")
+                write!(f, "{word} {child} {own} = {after}")
             }
         }
     }

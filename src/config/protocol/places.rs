@@ -1,6 +1,6 @@
 //! Where the cells and rules of a table stand in its file.
 
-use super::{columns, read, row_of};
+use super::{columns, named, read};
 use crate::config::document::{At, Document};
 use crate::config::protocol_file::ProtocolFile;
 use crate::diagnostic::{Result, Source};
@@ -44,14 +44,22 @@ impl Places {
         &self.document.source().name
     }
 
-    /// The cell for an action in a state: the one that is in force in a node with children, or in one without.
+    /// The cell for an action in a state: the one that is in force in a node with children, or in one without; the row where there is
+    /// none.
     #[must_use]
     pub fn cell(&self, state: State, action: Action, inner: bool) -> Option<Place> {
         let own = [(&self.file.inner, "inner")].into_iter().filter(|_| inner);
-        own.chain([(&self.file.cache, "cache")]).find_map(|(section, name)| {
-            let row = columns(row_of(section, state)?);
+        let sections = || own.clone().chain([(&self.file.cache, "cache")]);
+        let given = sections().find_map(|(section, name)| {
+            let row = columns(&named(section, state)?.1.value);
             let given = row.into_iter().find(|(column, _)| *column == action)?.1?;
             Some(self.place(&given.span, &format!("[{name}] {state}: {} =", action.name())))
+        });
+        given.or_else(|| {
+            let (row, name) =
+                sections().find_map(|(section, name)| Some((&named(section, state)?.0, name)))?;
+            let line = self.line(&row.span);
+            Some(Place { line, text: format!("[{name}] {state}: no {}", action.name()) })
         })
     }
 
@@ -88,9 +96,13 @@ impl Places {
     }
 
     fn place(&self, span: &std::ops::Range<usize>, before: &str) -> Place {
+        let (source, own) = self.document.locate(span.clone());
+        let text = format!("{before} {}", source.text.get(own).unwrap_or_default());
+        Place { line: self.line(span), text }
+    }
+
+    fn line(&self, span: &std::ops::Range<usize>) -> usize {
         let (source, span) = self.document.locate(span.clone());
-        let head = source.text.get(..span.start).unwrap_or_default();
-        let line = head.matches('\n').count() + 1;
-        Place { line, text: format!("{before} {}", source.text.get(span).unwrap_or_default()) }
+        source.text.get(..span.start).unwrap_or_default().matches('\n').count() + 1
     }
 }

@@ -1,6 +1,6 @@
 //! Faults of single cells.
 
-use super::reach::{Level, REQUESTS, unmerged};
+use super::reach::{Level, REQUESTS, asks_owners, unmerged};
 use super::{Study, columns};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
@@ -45,6 +45,14 @@ impl Study<'_> {
             for (message, expected) in faults.into_iter().flatten() {
                 self.error(&place, message, &expected);
             }
+            let stays = level.after(self.table, state, action) == [state];
+            if cell.step == Step::Forward && state == State::I && !stays {
+                self.warn(
+                    &place,
+                    &format!("{} is handed on in I, and stays there", action.said()),
+                    "`forward`",
+                );
+            }
         }
     }
 
@@ -69,56 +77,84 @@ impl Study<'_> {
         let (message, expected) = if level.has_children && cell.step == Step::Flush {
             (
                 format!("a node with children flushes in {state}, which only a cache without children can"),
-                "a cell of [inner], such as `hit`",
+                "a cell of [inner], such as `hit`".to_owned(),
             )
         } else if state == State::I {
             (
                 format!("{name} is performed in I, where there is no copy"),
-                "a request to the parent, such as `read > granted`",
+                "a request to the parent, such as `read > granted`".to_owned(),
             )
-        } else if after.contains(&State::I) {
+        } else if after.contains(&State::I)
+            && (level.tracked.contains(&state) || level.dirty.contains(&state))
+        {
             (
                 format!(
                     "{name} is performed in {state} and leads to I: the copy is gone, and nobody is told"
                 ),
-                "a state with a copy; `evict` is how a block leaves",
+                "a state with a copy; `evict` is how a block leaves".to_owned(),
             )
+        } else if let Some((next, grant)) = self.gives_more(level, (state, action), &after) {
+            return Some((
+                format!(
+                    "{name} takes {state} to {next}, which others may share, above a child that is granted {grant}"
+                ),
+                format!("`hit`, or a state that is as alone as {grant}"),
+            ));
         } else if !level.shared(self.table, state) {
             return None;
         } else if action == Action::Store {
             (
                 format!("a store is performed in {state}, though others may hold the block"),
-                "`write >` and an exclusive state",
+                self.or_exclusive(state),
             )
         } else if let Some(next) = after.iter().find(|next| self.table.is_exclusive(**next)) {
             (
                 format!("{name} makes {state} the exclusive {next} without asking"),
-                "a state that is not exclusive, or `write` as the step",
+                "a state that is not exclusive, or `write` as the step".to_owned(),
             )
         } else {
             let next = after.iter().find(|next| self.becomes_owner(state, **next))?;
-            (format!("{name} makes {state} the owner {next}, and nobody is told"), "a state that is no owner")
+            let message = format!("{name} makes {state} the owner {next}, and nobody is told");
+            (message, "a state that is no owner".to_owned())
         };
-        Some((message, expected.to_owned()))
+        Some((message, expected))
+    }
+
+    /// The state in which a node is not alone any more though a child is granted an exclusive one, and that.
+    fn gives_more(
+        &self,
+        level: &Level,
+        (state, action): (State, Action),
+        after: &[State],
+    ) -> Option<(State, State)> {
+        let is_asked = level.has_children && self.is_asked_in(action) && self.table.is_exclusive(state);
+        let next = after.iter().copied().find(|next| !self.table.is_exclusive(*next)).filter(|_| is_asked)?;
+        let request = match action {
+            Action::Store => MessageKind::Write,
+            Action::NStore => MessageKind::ReadNc,
+            _ => MessageKind::Read,
+        };
+        let grants = self.table.directory(request).iter().map(|rule| rule.grant);
+        Some((next, grants.into_iter().find(|grant| self.table.is_exclusive(*grant))?))
     }
 
     /// What is wrong with having the parent do something about it.
     fn sent(&self, level: &Level, (state, action): (State, Action), cell: Cell) -> Option<Fault> {
-        let name = action.said();
+        let (name, alone) = (action.said(), self.alone());
         let (message, expected) = if let Some(next) = self.takes_more(level, state, action) {
             (
                 format!("{name} makes a block {next}, though others may hold what is granted"),
-                "`> granted`, or `write` as the step",
+                "`> granted`, or `write` as the step".to_owned(),
             )
         } else if cell.step == Step::Forward && self.is_asked_for(level, action) {
             (
                 format!("what a child asks for is handed on in {state}, so that nobody ever grants it"),
-                "a cell of [inner] that grants, such as `write > M`",
+                format!("a cell of [inner] that grants, such as `write > {alone}`"),
             )
         } else if self.goes_past(level, (state, action), cell) {
             (
                 format!("{name} is handed on in {state}, past what children may have stored"),
-                "a cell of [inner] that performs it, such as `hit`",
+                "a cell of [inner] that performs it, such as `hit`".to_owned(),
             )
         } else if cell.step == Step::Forward
             && level.tracked.contains(&state)
@@ -126,28 +162,23 @@ impl Study<'_> {
         {
             (
                 format!("{name} is handed on in {state}, and its directory is not told where that leads"),
-                "`forward`, which stays",
+                "`forward`, which stays, and a cell of [inner] that performs it".to_owned(),
             )
-        } else if cell.step == Step::Forward
-            && state == State::I
-            && level.after(self.table, state, action) != [State::I]
-        {
-            (format!("{name} is handed on in I, and stays there"), "`forward`")
         } else if matches!(cell.step, Step::Relay | Step::Both) && self.table.has_directory() {
             (
                 format!("only the memory of a GPU that no directory tracks can do `{}`", cell.step.name()),
-                "a request to the parent, such as `write > M`",
+                format!("a request to the parent, such as `write > {alone}`"),
             )
         } else if cell.step == Step::Fetch && level.uses(self.table, |step, _| matches!(step, Step::Ask(_))) {
             (
                 "no directory is told of a copy that is fetched, and other copies here are asked for: none of them would be probed"
                     .to_owned(),
-                "a request to the parent, such as `read > granted`, or `fetch` in all cells that ask",
+                "a request to the parent, such as `read > granted`, or `fetch` in all cells that ask".to_owned(),
             )
         } else {
             return None;
         };
-        Some((message, expected.to_owned()))
+        Some((message, expected))
     }
 
     /// What is wrong with taking a place without a request.
@@ -158,7 +189,7 @@ impl Study<'_> {
         let name = action.said();
         if self.table.has_directory() {
             let message = format!("{name} takes a place for a block of which no directory is told");
-            return Some((message, "a request to the parent, such as `write > M`".to_owned()));
+            return Some((message, format!("a request to the parent, such as `write > {}`", self.alone())));
         }
         let is_whole = state != State::I && !self.table.is_unfetched(state, level.has_children);
         let mut after = level.after(self.table, state, action).into_iter().filter(|_| !is_whole);
@@ -274,10 +305,23 @@ impl Study<'_> {
         }
     }
 
-    /// A copy that stays old. Of one that is tracked it is told, and a cache with children may be one that only its own side uses.
+    /// A copy that stays old, or leaves without a word. Of one that is tracked it is told, and a cache with children may be one that
+    /// only its own side uses.
     fn acquired(&mut self, level: &Level, state: State) {
         let after = level.after(self.table, state, Action::Acquire);
-        if level.tracked.contains(&state) || after.iter().all(|next| *next == State::I) {
+        if level.tracked.contains(&state) {
+            let step = |action: Action| level.cell(self.table, state, action).map(|cell| cell.step);
+            let leaves = step(Action::Acquire) == Some(Step::Silent) && after.contains(&State::I);
+            if leaves && step(Action::Evict).is_some_and(|step| step != Step::Silent) {
+                let message = format!(
+                    "a copy in {state} leaves at an acquire, and its directory is told of evictions only"
+                );
+                let expected = "`silent`, which keeps it: others' stores take it back";
+                self.error(&self.place(level, state, Action::Acquire), message, expected);
+            }
+            return;
+        }
+        if after.iter().all(|next| *next == State::I) {
             return;
         }
         let message =
@@ -335,28 +379,6 @@ impl Study<'_> {
         }
     }
 
-    /// What takes dirty bytes to a state where no store leaves them may be what is wrong, rather than what becomes of them there.
-    fn or_not_there(&self, level: &Level, state: State) -> String {
-        let Some((from, action)) = level.dirty_from(self.table, state).first().copied() else {
-            return self.or_not_merged(level, state);
-        };
-        let place = self.document.complain(Some(&self.place(level, from, action)), "").position();
-        let line = place.map_or_else(String::new, |(line, _)| format!(" in line {line}"));
-        format!(", or no way for them from {from} to {state} by {}{line}", action.said())
-    }
-
-    /// The same of what a child's dirty bytes make of a node.
-    fn or_not_merged(&self, level: &Level, state: State) -> String {
-        let all = self.table.merge.iter().chain(&self.table.answer_merge);
-        let mut leading = all.filter(|(child, own, after)| {
-            *after == state && own != after && self.leaf.dirty.contains(child) && level.has_children
-        });
-        let merged = leading.next();
-        merged.map_or_else(String::new, |(child, own, _)| {
-            format!(", or no way for them from {own} to {state} by [merge] of {child}")
-        })
-    }
-
     /// Cells that are not there, though what they are for can happen.
     fn missing(&mut self) {
         let has_nstore = self.file.cache.0.iter().any(|(_, row)| {
@@ -382,7 +404,7 @@ impl Study<'_> {
                     if self.lacks(&level, state, action) {
                         let message =
                             format!("a block in {state} can meet {}, and has no cell for it", action.said());
-                        self.error(&self.place(&level, state, action), message, &wanted(state, action));
+                        self.error(&self.place(&level, state, action), message, &self.wanted(state, action));
                     }
                 }
             }
@@ -410,15 +432,12 @@ impl Study<'_> {
 
     /// Whether an eviction or probe can meet a block in this state.
     fn met(&self, level: &Level, state: State, action: Action) -> bool {
-        let rules = [&self.table.read, &self.table.read_nc, &self.table.write];
-        let reads = rules.into_iter().flatten().any(|rule| rule.probe == Probe::ReadOwner);
+        let mut writers = self.table.read.iter().chain(&self.table.read_nc).chain(&self.table.write);
         // A block that has just left may still be asked for.
         let tracked = level.tracked.contains(&state) || state == State::I && !level.tracked.is_empty();
         match action {
-            Action::Read => tracked && reads && self.may_be_owner(level, state),
-            Action::Write => {
-                tracked && rules.into_iter().flatten().any(|rule| rule.probe == Probe::WriteOthers)
-            }
+            Action::Read => tracked && asks_owners(self.table) && self.may_be_owner(level, state),
+            Action::Write => tracked && writers.any(|rule| rule.probe == Probe::WriteOthers),
             // Of copies that are tracked, everybody is told that they are old; nobody keeps account of the others in an L1.
             Action::Acquire => {
                 let is_known = tracked || state == State::I || state == self.table.conflict();
@@ -436,17 +455,4 @@ impl Study<'_> {
         }
         level.silently_from(self.table, owners().collect()).contains(&state)
     }
-}
-
-fn wanted(state: State, action: Action) -> String {
-    let cell = match action {
-        Action::Read | Action::Write if state == State::I => "\"ack\"",
-        Action::Load => "\"hit\"",
-        Action::Store | Action::NStore => "\"write > M\"",
-        Action::Read => "\"data > S\"",
-        Action::Write => "\"data > I\"",
-        Action::Acquire => "\"silent > I\"",
-        _ => "\"writeback > I\"",
-    };
-    format!("{} = ..., such as {cell}", action.name())
 }

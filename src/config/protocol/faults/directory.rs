@@ -14,6 +14,10 @@ impl Study<'_> {
             let files = rules.rules(request).iter();
             let rules: Vec<_> = files.zip(self.table.directory(request).iter().copied()).collect();
             self.out_of_reach(request, &rules);
+            // What no cell asks may be for children of another table, of which nothing is known here.
+            if !self.is_requested(request) {
+                continue;
+            }
             if request == MessageKind::Write {
                 self.writes(&rules);
             } else {
@@ -21,6 +25,27 @@ impl Study<'_> {
                 self.not_exclusive(request, &rules);
             }
         }
+    }
+
+    /// Whether some cell sends a request.
+    pub(super) fn is_requested(&self, request: MessageKind) -> bool {
+        self.levels().iter().any(|level| level.uses(self.table, |step, _| step == Step::Ask(request)))
+    }
+
+    /// The states that the cells which send a request name themselves.
+    fn entered_by(&self, request: MessageKind) -> Vec<State> {
+        let states = |level: &Level| {
+            let cells = level.reachable.iter().flat_map(|state| {
+                REQUESTS.into_iter().filter_map(|action| level.cell(self.table, *state, action))
+            });
+            let named =
+                cells.filter(|cell| cell.step == Step::Ask(request)).filter_map(|cell| match cell.next {
+                    Next::To(state) => Some(state),
+                    _ => None,
+                });
+            named.collect::<Vec<_>>()
+        };
+        self.levels().iter().flat_map(states).collect()
     }
 
     fn writes(&mut self, rules: &[(&RuleFile, DirectoryRule)]) {
@@ -31,6 +56,18 @@ impl Study<'_> {
             if stores.is_some_and(|(_, cell)| matches!(cell.step, Step::Ask(_))) {
                 let message = format!("this grants a writer {}, in which it has to ask to store", rule.grant);
                 self.error(&file.grant.span, message, "a state in which a store hits");
+            }
+            let entered = self.entered_by(MessageKind::Write);
+            if let Some(state) = entered.first().filter(|_| !is_taken && !entered.contains(&rule.grant)) {
+                let message = format!(
+                    "this grants {}, and no cell takes what is granted: who asks to write is in {state} then",
+                    rule.grant
+                );
+                self.warn(
+                    &file.grant.span,
+                    &message,
+                    &format!("\"{state}\", or `> granted` in the cells that ask"),
+                );
             }
             if rule.when != When::NoOtherSharers && rule.probe != Probe::WriteOthers {
                 let message = "this lets a child write while others may hold the block".to_owned();
@@ -50,14 +87,16 @@ impl Study<'_> {
         self.levels().iter().any(|level| level.reachable.iter().any(|state| takes(level, *state)))
     }
 
-    /// The owner that stays one when another node reads.
-    fn staying_owner(&self) -> Option<State> {
+    /// A state in which a node is an owner after a read probe, and the line of that, as words. A line of a secondary block is asked for
+    /// though another of its lines is what is owned.
+    fn staying_owner(&self) -> Option<(State, String)> {
         self.levels().into_iter().find_map(|level| {
-            let mut owners = level.tracked.iter().copied().filter(|state| self.table.is_owner(*state));
-            owners.find(|owner| {
-                let after = level.after(self.table, *owner, Action::Read);
+            let is_owner = |state: &State| {
+                let after = level.after(self.table, *state, Action::Read);
                 after.iter().any(|next| self.table.is_owner(*next))
-            })
+            };
+            let state = level.tracked.iter().copied().find(is_owner)?;
+            Some((state, self.in_line(&level, state, Action::Read)))
         })
     }
 
@@ -78,19 +117,25 @@ impl Study<'_> {
             if rule.probe == Probe::ReadOwner
                 && request == MessageKind::Read
                 && self.table.is_owner(rule.grant)
-                && let Some(owner) = self.staying_owner()
+                && let Some((owner, line)) = self.staying_owner()
             {
                 let message = format!(
-                    "this grants the owner {} to a reader, and who was asked for the data stays an owner from {owner}",
+                    "this grants the owner {} to a reader, and who was asked for the data is one after it, too, from {owner}",
                     rule.grant
                 );
-                self.error(place, message, "a state that is no owner, or one in the cell of the read probe");
+                let expected =
+                    format!("a state that is no owner, or one in the cell of the read probe{line}");
+                self.error(place, message, &expected);
             }
             let meets_owner = !owned && rule.when != When::NoOtherSharers;
             if meets_owner && rule.probe == Probe::Nobody && self.has_owners() {
                 let message =
                     format!("the rules for {} do not ask another owner for its data", request.name());
-                let expected = "before this, { when = \"owned by another\", probe = \"read owner\", ... }";
+                let expected = if rule.when == When::OwnedByAnother {
+                    "probe = \"read owner\" in this rule"
+                } else {
+                    "before this, { when = \"owned by another\", probe = \"read owner\", ... }"
+                };
                 self.error(place, message, expected);
             }
             owned |= rule.when == When::OwnedByAnother || meets_owner;
@@ -144,6 +189,23 @@ impl Study<'_> {
     }
 
     fn out_of_reach(&mut self, request: MessageKind, rules: &[(&RuleFile, DirectoryRule)]) {
+        // What is exclusive is not always granted to a reader: then the next rule may have its turn.
+        let is_final =
+            |rule: DirectoryRule| request == MessageKind::Write || !self.table.is_exclusive(rule.grant);
+        let again: Vec<_> = rules
+            .iter()
+            .enumerate()
+            .filter(|(place, (_, rule))| {
+                let same =
+                    |(_, other): &(&RuleFile, DirectoryRule)| other.when == rule.when && is_final(*other);
+                rule.when != When::Always && rules.iter().take(*place).any(same)
+            })
+            .map(|(_, (file, _))| file.grant.span.clone())
+            .collect();
+        for place in again {
+            let message = format!("a rule for {} before this one has the same `when`", request.name());
+            self.warn(&place, &message, "one of them");
+        }
         let Some(last) = rules.iter().position(|(_, rule)| self.ends(request, *rule)) else { return };
         for (file, _) in rules.iter().skip(last + 1) {
             let message = format!("a rule for {} before this one always applies", request.name());

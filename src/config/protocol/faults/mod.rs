@@ -5,14 +5,16 @@ mod cells;
 mod directory;
 mod merges;
 mod reach;
+mod remedies;
 
 use std::ops::Range;
 
 use self::reach::Level;
-use super::super::document::{At, Document};
+use super::super::document::Document;
 use super::super::protocol_file::{ByName, ProtocolFile, RowFile};
-use super::columns;
+use super::{columns, named};
 use crate::diagnostic::{Diagnostic, Source};
+use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::protocol::table::Table;
 
@@ -113,6 +115,12 @@ impl Study<'_> {
         own.or_else(|| cell(&self.file.cache)).unwrap_or_else(|| self.row(state))
     }
 
+    /// The line in which [state] names a state.
+    fn line_of_state(&self, state: State) -> Option<usize> {
+        let (name, _) = named(&self.file.state, state)?;
+        self.document.complain(Some(&name.span), "").position().map(|(line, _)| line)
+    }
+
     /// Where a state's row begins.
     fn row(&self, state: State) -> Range<usize> {
         let row = named(&self.file.cache, state).or_else(|| named(&self.file.inner, state));
@@ -123,14 +131,23 @@ impl Study<'_> {
         for row in self.table.rows.iter() {
             let state = row.state;
             if !self.leaf.reachable.contains(&state) && !self.inner.reachable.contains(&state) {
-                let rules = self.table.read.iter().chain(&self.table.read_nc).chain(&self.table.write);
-                let is_granted = rules.clone().any(|rule| rule.grant == state);
-                let (message, expected) = if is_granted {
+                let requests = [MessageKind::Read, MessageKind::ReadNc, MessageKind::Write];
+                let mut granting = requests
+                    .into_iter()
+                    .filter(|request| self.table.directory(*request).iter().any(|rule| rule.grant == state));
+                let asked = granting.clone().find(|request| self.is_requested(*request));
+                let (message, expected) = if let Some(request) = asked.or_else(|| granting.next()) {
+                    let why = if asked.is_some() {
+                        "no cell takes what is granted".to_owned()
+                    } else {
+                        format!("no cell asks {}", request.name())
+                    };
                     (
+                        format!("nothing leads to {state}: [directory] grants it, and {why}"),
                         format!(
-                            "nothing leads to {state}: [directory] grants it, and no cell takes what is granted"
+                            "`{} > granted` in the cell that asks, or no rule that grants it",
+                            request.name()
                         ),
-                        "`> granted` in the cell that asks, or no rule that grants it".to_owned(),
                     )
                 } else {
                     let expected =
@@ -161,10 +178,6 @@ impl Study<'_> {
 /// Whether two complaints say the same of the same place.
 fn is_same(one: &Diagnostic, other: &Diagnostic) -> bool {
     (&one.span, &one.message) == (&other.span, &other.message)
-}
-
-fn named<T>(section: &ByName<T>, state: State) -> Option<&(At<String>, At<T>)> {
-    section.0.iter().find(|(name, _)| State::parse(&name.value) == Some(state))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
-use crate::protocol::table::{Cell, Next, Step, Table};
+use crate::protocol::table::{Cell, Next, Probe, Step, Table, When};
 
 /// What a processor, or a child, asks of a block.
 pub(super) const REQUESTS: [Action; 3] = [Action::Load, Action::Store, Action::NStore];
@@ -83,8 +83,10 @@ impl Level {
     }
 
     fn explored(mut self, table: &Table, merges: &dyn Fn(State) -> Vec<State>, children: &Self) -> Self {
+        let happens = |action: &Action| *action != Action::Read || asks_owners(table);
         let every = |level: &Self, state| {
-            let cells = Action::ALL.into_iter().flat_map(|action| level.cells(table, state, action));
+            let actions = Action::ALL.into_iter().filter(happens);
+            let cells = actions.flat_map(|action| level.cells(table, state, action));
             cells.flat_map(|cell| after(table, state, cell)).chain(merges(state)).collect::<Vec<_>>()
         };
         // A block that is not here is in I, or in what says that another stands in its place.
@@ -97,6 +99,11 @@ impl Level {
         let coherent: &[Action] =
             if table.is_noncoherent() { &[Action::Store] } else { &[Action::Store, Action::NStore] };
         self.stored = self.dirty_states(table, coherent, &children.stored);
+        // What else a child sends takes them along.
+        let along = |state: State| merged(table, &children.dirty, state);
+        let taken =
+            closure(self.stored.clone(), |state| [along(state), self.still_dirty(table, state)].concat());
+        self.stored = taken.into_iter().filter(|state| *state != State::I).collect();
         self
     }
 
@@ -154,10 +161,18 @@ impl Level {
         }
     }
 
+    /// The cell that stores in another state and leads to this one.
+    pub fn stored_from(&self, table: &Table, state: State) -> Option<(State, Action)> {
+        let others = self.reachable.iter().copied().filter(|from| *from != state);
+        let stores = others.flat_map(|from| [(from, Action::Store), (from, Action::NStore)]);
+        stores.into_iter().find(|&(from, action)| {
+            let cell = self.storing_cell(table, from, action).filter(|cell| stores_here(*cell));
+            cell.is_some_and(|cell| after(table, from, cell).contains(&state))
+        })
+    }
+
     /// The states in which there may be bytes that `stores` have left here, or above in one of those states of children.
     fn dirty_states(&self, table: &Table, stores: &[Action], dirty_children: &[State]) -> Vec<State> {
-        // What has asked, or fetched, is stored as the state says that follows.
-        let writes = |cell: &Cell| matches!(cell.step, Step::Hit | Step::Flush | Step::Allocate);
         let mut dirty = Vec::new();
         for state in &self.reachable {
             for &action in stores {
@@ -168,7 +183,7 @@ impl Level {
                 {
                     continue;
                 }
-                let cell = self.storing_cell(table, *state, action).filter(writes);
+                let cell = self.storing_cell(table, *state, action).filter(|cell| stores_here(*cell));
                 dirty.extend(cell.into_iter().flat_map(|cell| after(table, *state, cell)));
             }
             dirty.extend(merged(table, dirty_children, *state));
@@ -227,6 +242,11 @@ impl Level {
     }
 }
 
+/// Whether a cell stores in the state that it is of. What has asked, or fetched, is stored as the state says that follows.
+fn stores_here(cell: Cell) -> bool {
+    matches!(cell.step, Step::Hit | Step::Flush | Step::Allocate)
+}
+
 /// The states that a parent in `own` may be in after bytes came from one of `children`.
 fn merged(table: &Table, children: &[State], own: State) -> Vec<State> {
     let above = children.iter().filter(|child| may_hold(table, own, **child));
@@ -238,11 +258,23 @@ fn after(table: &Table, state: State, cell: Cell) -> Vec<State> {
     match (cell.next, cell.step) {
         (Next::Same, _) => vec![state],
         (Next::To(next), _) => vec![next],
-        (Next::Granted, Step::Ask(request)) => {
-            table.directory(request).iter().map(|rule| rule.grant).collect()
-        }
+        (Next::Granted, Step::Ask(request)) => granted(table, state, request),
         (Next::Granted, _) => Vec::new(),
     }
+}
+
+/// What may be granted to who asks in a state. While it is exclusive nobody else has a copy, and its parent is exclusive, too.
+fn granted(table: &Table, state: State, request: MessageKind) -> Vec<State> {
+    let is_alone = table.is_exclusive(state);
+    let possible =
+        table.directory(request).iter().filter(|rule| !(is_alone && rule.when == When::OwnedByAnother));
+    possible.map(|rule| rule.grant).take(if is_alone { 1 } else { usize::MAX }).collect()
+}
+
+/// Whether a rule has an owner asked for its data.
+pub fn asks_owners(table: &Table) -> bool {
+    let rules = table.read.iter().chain(&table.read_nc).chain(&table.write);
+    rules.into_iter().any(|rule| rule.probe == Probe::ReadOwner)
 }
 
 /// The states of children whose dirty bytes leave a node in `own` as it was.

@@ -74,6 +74,25 @@ fn what_works_is_no_fault() {
         // One step after the other, and it ends.
         ("mesi", &[("M = {", "n-store = \"hit\"", "n-store = \"write > E\"")]),
         ("gpu-memory-side", &[("I = { store", "store = \"fetch > V\"", "store = \"fetch > P\"")]),
+        // Who is alone is granted what nobody else has.
+        ("mesi", &[("M = {", "load = \"hit\"", "load = \"read > granted\"")]),
+        // No owner is ever asked, so that no M becomes S.
+        (
+            "mesi",
+            &[
+                (
+                    "    { when = \"owned",
+                    "when = \"owned by another\", probe = \"read owner\", grant = \"S\"",
+                    "probe = \"write others\", grant = \"M\"",
+                ),
+                ("    { when = \"no sharers", "{ when = \"no sharers\", grant = \"E\" },", ""),
+                ("    { grant = \"S\" },", "{ grant = \"S\" },", ""),
+            ],
+        ),
+        // What leaves at a read does so at all levels.
+        ("mesi", &[("M = {", "read = \"data > S\"", "read = \"data > I\"")]),
+        // A copy that serves one load, and nobody has to be told of.
+        ("vi", &[("V = { load = \"hit\"", "load = \"hit\"", "load = \"hit > I\"")]),
         // What a leaf performs needs no cell of its own in a node with children.
         ("gpu-write-through", &[("[cache]", "[cache]", "[inner]\nV = { load = \"impossible\" }\n\n[cache]")]),
     ] {
@@ -121,7 +140,7 @@ fn each_fault_is_told_at_its_place() {
 type Case =
     (&'static str, &'static str, &'static str, &'static str, (&'static str, &'static str), &'static str);
 
-const CASES: [Case; 50] = [
+const CASES: [Case; 52] = [
     (
         "msi",
         "S = {",
@@ -448,7 +467,7 @@ const CASES: [Case; 50] = [
         "grant = \"S\"",
         "grant = \"O\"",
         ("    { when = \"owned", "\"O\""),
-        "this grants the owner O to a reader, and who was asked for the data stays an owner from M",
+        "this grants the owner O to a reader, and who was asked for the data is one after it, too, from M",
     ),
     (
         "nmoesi",
@@ -512,7 +531,23 @@ const CASES: [Case; 50] = [
         "n-store = \"forward\"",
         "n-store = \"forward > V\"",
         ("I = { load", "\"forward > V\""),
-        "an n-store is handed on in I, and stays there",
+        "warning: an n-store is handed on in I, and stays there",
+    ),
+    (
+        "mesi",
+        "S = {",
+        "evict =",
+        "acquire = \"silent > I\", evict =",
+        ("S = {", "\"silent > I\""),
+        "a copy in S leaves at an acquire, and its directory is told of evictions only",
+    ),
+    (
+        "nmoesi",
+        "N = { E",
+        "E = \"M\"",
+        "E = \"M\", M = \"N\"",
+        ("N = { load", "\"ack\""),
+        "a reader elsewhere does not get the dirty bytes that N may hold",
     ),
     (
         "nmoesi-m2s",
@@ -531,6 +566,51 @@ fn what_is_granted_to_a_writer_matters_where_it_is_taken() {
     let found = found_with("mesi", &[("write = [", "grant = \"M\"", "grant = \"E\""), asks, taken]);
     let message = "this grants a writer E, in which it has to ask to store";
     assert!(found.iter().any(|fault| fault.message == message), "{found:?}");
+}
+
+/// A line of a secondary block may be asked for in S.
+#[test]
+fn two_owners_of_a_line_are_told_where_the_reader_is_granted_one() {
+    let sibling = ("S = {", "read = \"ack\"", "read = \"ack > O\"");
+    let owners = |found: &[Diagnostic]| {
+        found.iter().filter(|fault| fault.message.starts_with("this grants the owner O")).count()
+    };
+    let read = ("M = {", "read = \"data > O\"", "read = \"data > S\"");
+    let grant = ("    { when = \"owned", "grant = \"S\"", "grant = \"O\"");
+    assert_eq!(
+        owners(&found_with("moesi", &[read, grant, ("O = {", "read = \"data\"", "read = \"data > S\"")])),
+        0
+    );
+    assert_eq!(
+        owners(&found_with(
+            "moesi",
+            &[read, grant, ("O = {", "read = \"data\"", "read = \"data > S\""), sibling]
+        )),
+        1
+    );
+    assert_eq!(owners(&found_with("moesi", &[sibling])), 0);
+}
+
+#[test]
+fn faults_of_cells_that_only_nodes_with_children_use_are_told() {
+    for (cell, message) in [
+        (
+            "E = { load = \"hit > S\" }",
+            "a load takes E to S, which others may share, above a child that is granted E",
+        ),
+        (
+            "E = { store = \"hit > S\" }",
+            "a store takes E to S, which others may share, above a child that is granted M",
+        ),
+        (
+            "M = { read = \"data > I\" }",
+            "M leaves when another node reads, E does not ask its children to, and one in M makes it M",
+        ),
+    ] {
+        let inner = format!("[inner]\n{cell}\n\n[directory]");
+        let found = found_with("mesi", &[("[directory]", "[directory]", &inner)]);
+        assert!(found.iter().any(|fault| fault.message == message), "{cell}: {found:?}");
+    }
 }
 
 /// Where no store leaves dirty bytes in a state, what takes them there is told beside what becomes of them there.
