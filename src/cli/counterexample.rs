@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::Tries;
 use super::exit::Trouble;
-use crate::debug::blame::blame_run;
+use crate::debug::blame::{blame_round, blame_run};
 use crate::debug::diagnosis::diagnose;
 use crate::explore::way::Violation;
 use crate::machine::Machine;
@@ -66,7 +66,8 @@ pub fn of(
     let is_found = after.violations().iter().any(|own| own.rule == violation.rule);
     let machine = if is_found { after } else { machine };
     let tables = scenario.all_tables(&options).unwrap_or_default();
-    let blame = blame_run(&begun, &machine, &tables);
+    let round = || blame_round(&begun, steps, violation.rule, &tables);
+    let blame = blame_run(&begun, &machine, &tables).or_else(round);
     let told = Told::of(&machine, violation, blame);
     let how = if violation.rule == "deadlock" { Ending::Deadlock } else { Ending::Violation };
     let found = Some(format!("{}: {}", violation.rule, told.text.as_ref().unwrap_or(&violation.text)));

@@ -3,6 +3,7 @@
 use super::describe;
 use super::frame::focus;
 use super::session::Session;
+use super::stop::Reason;
 use super::subject::Subject;
 use crate::config::protocol::{Place, Places};
 use crate::diagnostic::Source;
@@ -12,11 +13,11 @@ use crate::model::component::ComponentId;
 use crate::model::inspect::Inspect;
 use crate::model::message::{Message, MessageKind};
 use crate::model::record::{Record, Records, What};
-use crate::model::state::Action;
+use crate::model::state::{Action, State};
 use crate::model::time::EventNumber;
 use crate::protocol::mutation::{cell_text, rule_text};
 use crate::protocol::node::Role;
-use crate::protocol::table::{DirectoryRule, Table};
+use crate::protocol::table::{DirectoryRule, Step, Table};
 
 /// Events that are looked back, at most, and decisions that are told.
 const BACK: EventNumber = 20_000;
@@ -25,17 +26,45 @@ const TOLD: usize = 12;
 /// Rules that no table breaks: something takes too long, or a choice is none.
 const OTHERS: [&str; 3] = ["overdue", "livelock", "choice"];
 
+/// What an exploration finds that goes round, and breaks no rule of a state.
+const ENDLESS: [&str; 2] = ["livelock", "starvation"];
+
 /// What the tables decided of the block of which a rule is broken at the cursor, the latest first; `None` where none is.
 pub fn blame(session: &mut Session) -> Option<Vec<String>> {
     let event = session.event();
-    let broken = session.last_records().iter().find(|record| is_broken(record)).cloned()?;
+    let broken = session.last_records().iter().find(|record| is_broken(record)).cloned();
+    let told = broken.map(|record| (describe::record(&record, session.machine().components()), record.range));
+    let goes_round = told.is_none();
+    let (head, range) = told.or_else(|| round(session))?;
     let start = session.timeline().start().max(event.saturating_sub(BACK));
     let records = session.records(start, event).to_vec();
     let tables = session.maker.as_ref().and_then(|maker| maker.scenario.all_tables(&maker.options).ok());
-    let decided = decided(session.machine(), &broken, &records, &tables.unwrap_or_default())?;
-    let mut lines = vec![describe::record(&broken, session.machine().components())];
-    lines.extend(decided);
-    Some(lines)
+    let decided = decided(session.machine(), (range?, goes_round), &records, &tables.unwrap_or_default())?;
+    Some(std::iter::once(head).chain(decided).collect())
+}
+
+/// What an exploration has found where the cursor stands, if it is what goes round for ever, and what that was about last.
+fn round(session: &mut Session) -> Option<(String, Option<Range>)> {
+    let found = match session.recorded_here()? {
+        Reason::Found(found) if ENDLESS.iter().any(|rule| found.starts_with(rule)) => found,
+        _ => return None,
+    };
+    Some((found, session.last_records().iter().rev().find_map(|record| record.range)))
+}
+
+/// The same of what an exploration has found that goes round for ever, at the end of so many steps of a run from its `start`.
+#[must_use]
+pub fn blame_round(start: &Machine, steps: usize, rule: &str, tables: &[Source]) -> Option<Vec<String>> {
+    if !ENDLESS.contains(&rule) {
+        return None;
+    }
+    let (mut machine, mut heard, mut records) = (start.clone(), Records::listening(), Vec::new());
+    for _ in 0..steps {
+        machine.step(&mut heard);
+        records.append(&mut heard.list);
+    }
+    let range = records.iter().rev().find_map(|record| record.range)?;
+    decided(&machine, (range, true), &records, tables)
 }
 
 /// The same of the first rule that a run has broken, which is made again from its `start`, without what says which rule that is.
@@ -58,23 +87,29 @@ pub fn blame_run(start: &Machine, ended: &Machine, tables: &[Source]) -> Option<
             break;
         }
     }
-    decided(&machine, &broken?, &records, tables)
+    decided(&machine, (broken?.range?, false), &records, tables)
 }
 
 fn is_broken(record: &Record) -> bool {
     matches!(&record.what, What::Violation { rule, .. } if !OTHERS.contains(rule))
 }
 
-/// What `tables` decided in `records` of the block of which a rule is `broken`.
+/// What `tables` decided in `records` of the block in which a rule is broken, or which goes round for ever: then it is what is asked
+/// that matters, too.
 fn decided(
     machine: &dyn Subject,
-    broken: &Record,
+    (range, goes_round): (Range, bool),
     records: &[Record],
     tables: &[Source],
 ) -> Option<Vec<String>> {
-    let line = focus::line(machine, broken.range?.start);
+    let line = focus::line(machine, range.start);
+    // Of a secondary block any line may be the one.
+    let line = if range.len > line.len { range } else { line };
     let files: Vec<Places> = tables.iter().filter_map(|table| Places::of(table).ok()).collect();
-    let decided = |(at, record)| Some((record, places(machine, &files, &records[..at], record)?));
+    let decided = |(at, record)| {
+        let asked = || asked(machine, &files, &records[..at], record).filter(|_| goes_round);
+        Some((record, places(machine, &files, &records[..at], record).or_else(asked)?))
+    };
     let about = |record: &Record| record.range.is_some_and(|range| range.overlaps(line));
     let decisions: Vec<_> = records
         .iter()
@@ -112,15 +147,14 @@ fn places(
     let table = machine.table(record.at)?;
     let file = file(files, table)?;
     let inner = machine.role(record.at) != Some(Role::Leaf);
-    let cell = |state, action| {
-        let [own, other] = [table, file.table()].map(|table| table.cell(state, action, inner));
-        let changed = (own != other).then(|| cell_text(own));
-        (file.cell(state, action, inner).into_iter().collect(), changed)
-    };
-    let (places, changed): (Vec<Place>, Option<String>) = match &record.what {
-        What::Transition { from, to, action: Action::Merge } => (file.merges(*from, *to), None),
-        What::Transition { from, action, .. } => cell(*from, *action),
-        What::Hit { state, action, .. } => cell(*state, *action),
+    match &record.what {
+        What::Transition { from, to, action: Action::Merge } => {
+            let merges = file.merges(*from, *to);
+            let added = || vec![format!("[merge] ... {from} = {to} (added)")];
+            Some(if merges.is_empty() { added() } else { told(file, merges, None) })
+        }
+        What::Transition { from, action, .. } => Some(cell(file, table, (*from, *action), inner)),
+        What::Hit { state, action, .. } => Some(cell(file, table, (*state, *action), inner)),
         What::Message(grant) => {
             let request = request(before, record.at, grant)?;
             let number = rule(before, record, grant)?;
@@ -132,14 +166,55 @@ fn places(
                 let added = format!("[directory] {name} {} (added: {})", number + 1, rule_text(*rule));
                 return Some(vec![added]);
             };
-            (vec![place], (!is_same).then(|| rule_text(*rule)))
+            Some(told(file, vec![place], (!is_same).then(|| rule_text(*rule))))
         }
-        _ => return None,
+        _ => None,
+    }
+}
+
+/// Where in its file stand the cells that may have asked for what a record sends.
+fn asked(machine: &dyn Subject, files: &[Places], before: &[Record], record: &Record) -> Option<Vec<String>> {
+    let What::Message(request) = &record.what else { return None };
+    let table = machine.table(record.at)?;
+    let inner = machine.role(record.at) != Some(Role::Leaf);
+    let overlaps = |other: &&Record| {
+        other.at == record.at && other.range.is_some_and(|range| range.overlaps(request.range))
     };
+    let state = before.iter().rev().filter(overlaps).find_map(|other| match other.what {
+        What::Transition { to, .. } => Some(to),
+        What::Hit { state, .. } => Some(state),
+        _ => None,
+    });
+    let state = state.unwrap_or(State::I);
+    let asks = |action: &Action| {
+        table.cell(state, *action, inner).is_some_and(|cell| cell.step == Step::Ask(request.kind))
+    };
+    let columns = [Action::Load, Action::Store, Action::NStore].into_iter().filter(asks);
+    let file = file(files, table)?;
+    let places: Vec<String> = columns.flat_map(|action| cell(file, table, (state, action), inner)).collect();
+    (!places.is_empty()).then_some(places)
+}
+
+/// Where in its file stands a cell of a table, which may have been changed since, or added for nodes with children only.
+fn cell(file: &Places, table: &Table, (state, action): (State, Action), inner: bool) -> Vec<String> {
+    let changed = |inner| {
+        let [own, other] = [table, file.table()].map(|table| table.cell(state, action, inner));
+        (own != other).then(|| cell_text(own))
+    };
+    let (place, now) = (file.cell(state, action, inner), changed(inner));
+    let is_inner = place.as_ref().is_some_and(|place| place.text.starts_with("[inner]"));
+    match now {
+        Some(now) if inner && !is_inner && changed(false).is_none() => {
+            vec![format!("[inner] {state}: {} (added: {now})", action.name())]
+        }
+        now => told(file, place.into_iter().collect(), now),
+    }
+}
+
+fn told(file: &Places, places: Vec<Place>, changed: Option<String>) -> Vec<String> {
     let changed = changed.map_or_else(String::new, |now| format!(" (changed: {now})"));
     let path = file.path();
-    let told = places.into_iter().map(|place| format!("{path}:{} {}{changed}", place.line, place.text));
-    Some(told.collect())
+    places.into_iter().map(|place| format!("{path}:{} {}{changed}", place.line, place.text)).collect()
 }
 
 /// Which of the file's rules one of the machine's is, and whether it is as it was there: rules may have been taken out, changed and added.
@@ -194,7 +269,6 @@ fn request(before: &[Record], at: ComponentId, grant: &Message) -> Option<Messag
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::state::State;
     use crate::protocol::table::{Probe, When};
 
     #[test]

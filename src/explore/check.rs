@@ -1,10 +1,14 @@
 //! The rules that every state must keep, on summaries of its nodes: those of `machine::check`, and a few that need to know
 //! that nothing is under way.
 
+use super::shape::NodeShape;
 use super::summary::NodeSummary;
 use super::worker::{Broken, Worker};
 use crate::model::address::Address;
 use crate::protocol::node::Role;
+
+/// Rules that several may be broken of at once, in the order in which they are told.
+const RANKS: [&str; 4] = ["inclusion", "directory", "single-writer", "single-owner"];
 
 /// The byte of a word of children that is about one of them.
 fn of_child(word: u64, child: u8) -> u8 {
@@ -17,51 +21,60 @@ fn first(bits: u8, all: &[Address]) -> Address {
 }
 
 impl Worker<'_> {
-    /// What is wrong with a state, if anything is.
+    /// What is wrong with a state, if anything is. Of several rules it is the same whichever of equal parts is which.
     #[must_use]
     pub fn check(&self, state: &[u32]) -> Option<Broken> {
+        let mut first: Option<Broken> = None;
+        let rank = |broken: &Broken| RANKS.iter().position(|rule| *rule == broken.rule);
+        let mut note = |broken: Broken| {
+            if first.as_ref().is_none_or(|first| rank(&broken) < rank(first)) {
+                first = Some(broken);
+            }
+        };
         let mut leaves = (0u8, 0u8);
         for (index, shape) in self.system.nodes.iter().enumerate() {
             let node = self.node(state, index);
             if shape.role == Role::Root {
                 continue;
             }
-            if let Some(broken) = self.check_holder(state, index, &node) {
-                return Some(broken);
-            }
+            self.check_holder(state, (index, shape), &node, &mut note);
             if shape.role == Role::Leaf && self.system.coherent {
                 let clash = node.exclusive & leaves.0 | node.held & leaves.1;
                 if clash != 0 {
-                    return Some(self.two_writers(index, clash));
+                    note(self.two_writers(index, clash));
                 }
                 leaves = (leaves.0 | node.held, leaves.1 | node.exclusive);
             }
         }
-        None
+        first
     }
 
     /// A child that the coherence protocol tracks is listed by its parent, and alone if it may write.
-    fn check_holder(&self, state: &[u32], index: usize, node: &NodeSummary) -> Option<Broken> {
-        let shape = self.system.nodes.get(index)?;
+    fn check_holder(
+        &self,
+        state: &[u32],
+        (index, shape): (usize, &NodeShape),
+        node: &NodeSummary,
+        note: &mut impl FnMut(Broken),
+    ) {
         if node.held == 0 || !self.is_tracked(index) {
-            return None;
+            return;
         }
         for (line, &parent) in shape.parents.iter().enumerate() {
             let bit = 1u8 << line;
             let Some((parent, place)) = parent.filter(|_| node.held & bit != 0) else { continue };
             let above = self.node(state, parent as usize);
             if of_child(above.lists, place) & bit == 0 {
-                return Some(self.unlisted(index, parent as usize, line, above.has & bit != 0));
+                note(self.unlisted(index, parent as usize, line, above.has & bit != 0));
             }
             let siblings = || self.siblings(state, index, parent, line);
             if node.exclusive & bit != 0 && siblings().any(|sibling| sibling.held & bit != 0) {
-                return Some(self.two_writers(index, bit));
+                note(self.two_writers(index, bit));
             }
             if node.owner & bit != 0 && siblings().any(|sibling| sibling.owner & bit != 0) {
-                return Some(self.two_owners(index, bit));
+                note(self.two_owners(index, bit));
             }
         }
-        None
     }
 
     /// Whether a directory tracks this node: not what is kept coherent by software, nor what keeps only what nobody else has.
@@ -76,7 +89,7 @@ impl Worker<'_> {
         parent: u8,
         line: usize,
     ) -> impl Iterator<Item = NodeSummary> {
-        let of = move |shape: &super::shape::NodeShape| {
+        let of = move |shape: &NodeShape| {
             shape.parents.get(line).copied().flatten().is_some_and(|(other, _)| other == parent)
         };
         let all = self.system.nodes.iter().enumerate();

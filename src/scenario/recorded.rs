@@ -97,10 +97,12 @@ impl Scenario {
             .collect()
     }
 
-    /// The names of the files that it brings along, if it does.
+    /// The names of the files that it brings along, or that were kept with it, if there are any.
     #[must_use]
     pub fn brings(&self) -> Option<String> {
-        let names: Vec<&str> = self.shelf.brought().map(|source| &*source.name).collect();
+        let kept =
+            self.shelf.kept().into_iter().flatten().filter(|file| file.on_disk).map(|file| &file.source);
+        let names: Vec<&str> = self.shelf.brought().chain(kept).map(|source| &*source.name).collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
 

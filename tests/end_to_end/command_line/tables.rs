@@ -45,9 +45,17 @@ fn check_tells_all_that_is_wrong_or_unlikely() {
 fn a_fault_of_the_table_itself_catches_no_mutant() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.toml").display().to_string();
-    // It asks for what it has, which no run is the worse for.
-    std::fs::write(&path, changed("mesi", &[("M = { load = \"hit\"", "M = { load = \"read > granted\"")]))
-        .unwrap();
+    // Only the children of another table could ask for a copy to n-store into, and make a node S, in which no rule answers a read.
+    let read = "    { when = \"no sharers\", grant = \"E\" },\n    { grant = \"S\" },\n]";
+    let owned = "{ when = \"owned by another\", probe = \"read owner\", grant = \"S\" }";
+    let text = changed(
+        "mesi",
+        &[
+            (owned, "{ probe = \"write others\", grant = \"M\" }"),
+            (read, &format!("]\nread-nc = [{owned}, {{ grant = \"S\" }}]")),
+        ],
+    );
+    std::fs::write(&path, text).unwrap();
     assert_eq!(call(&["check", &path]).code, Some(2));
     let told = document(&["mutants", &path, "--only", "cache S evict = silent > I", "--format", "json"]);
     let by = told["mutants"][0]["by"].as_str().unwrap();
@@ -98,4 +106,58 @@ fn a_node_with_children_that_is_to_flush_cannot() {
     let found = call(&[&["explore", "explore/two-gpu", "--record", &path], &flushes[..]].concat());
     let says = "the table mesi has a store of a child flush, which only a cache without children can";
     assert!(found.code == Some(1) && found.stdout.contains(says), "{found:?}");
+}
+
+/// MESIF: of clean sharers one forwards, who was granted last.
+const MESIF: &str = r#"
+name = "mesif"
+title = "MESIF"
+[state]
+M = "exclusive owner"
+E = "exclusive owner"
+F = "owner"
+S = ""
+I = ""
+[cache]
+M = { load = "hit", store = "hit", n-store = "hit", evict = "writeback > I", read = "data > S", write = "data > I" }
+E = { load = "hit", store = "hit > M", n-store = "hit > M", evict = "notify > I", read = "data > S", write = "data > I" }
+F = { load = "hit", store = "write > M", n-store = "write > M", evict = "notify > I", read = "data > S", write = "data > I" }
+S = { load = "hit", store = "write > M", n-store = "write > M", evict = "notify > I", read = "ack", write = "ack > I" }
+I = { load = "read > granted", store = "write > M", n-store = "write > M", evict = "impossible", read = "ack", write = "ack" }
+[directory]
+read = [
+    { when = "owned by another", probe = "read owner", grant = "F" },
+    { when = "no sharers", grant = "E" },
+    { grant = "F" },
+]
+write = [{ probe = "write others", grant = "M" }]
+[merge]
+M = { E = "M" }
+E = { E = "M" }
+"#;
+
+/// What an exploration of MESIF with one change tells.
+fn explored(from: &str, to: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    assert!(MESIF.contains(from), "{from}");
+    std::fs::write(path("p.toml"), MESIF.replacen(from, to, 1)).unwrap();
+    let arguments = ["explore", "explore/two-gpu", "--protocol", &path("p.toml"), "--record", &path("x.rec")];
+    let told = call(&arguments);
+    assert_eq!(told.code, Some(i32::from(from != to)), "{told:?}");
+    told.stdout
+}
+
+#[test]
+fn what_an_exploration_finds_is_told_with_the_cells_that_led_to_it() {
+    assert!(explored("", "").contains("no rule was broken"));
+    // Of two rules that are broken at once the same is told whichever GPU is which.
+    let unasked = explored("probe = \"read owner\", grant", "grant");
+    let (found, blamed) = (unasked.matches(" steps)").count(), unasked.matches("decided of").count());
+    assert!(found > 0 && found == blamed, "{unasked}");
+    let asked_again = explored("F = { load = \"hit\"", "F = { load = \"read > granted\"");
+    assert!(asked_again.contains("livelock: "), "{asked_again}");
+    assert!(asked_again.contains("[cache] F: load = \"read > granted\""), "{asked_again}");
+    let forgotten = explored("read = \"data > S\", write = \"data > I\" }\nS", "write = \"data > I\" }\nS");
+    assert!(forgotten.contains("[cache] F: no read"), "{forgotten}");
 }
