@@ -67,11 +67,10 @@ impl Shrink {
         let notes = shrinker.notes().iter();
         notes.for_each(|note| say(format_args!("{}: {note}", work.name)));
         say(format_args!(
-            "{}: {}; {} of {} left, after {} tries",
+            "{}: {}; {} left, after {} tries",
             work.name,
             shrinker.target(),
-            shrinker.extent(),
-            before,
+            shrinker.extent().of(before),
             grouped(shrinker.tried())
         ));
         Ok(if interrupt.is_raised() { Status::Interrupted } else { Status::Held })

@@ -171,7 +171,7 @@ impl Stress {
     fn scenario(&self, title: &str, more: &str) -> Result<Scenario> {
         let text = format!("title = {}\nmachine = {}\n{more}", in_toml(title), in_toml(&self.machine));
         let name = Source::new(self.failure.display().to_string(), text);
-        let scenario = Scenario::parse(name, std::env::current_dir().ok())?;
+        let scenario = Scenario::parse(name, None)?;
         scenario.with(&self.tries.keys(&self.set)?)
     }
 

@@ -203,7 +203,9 @@ fn run(work: &Work, notes: &mut Notes, interrupt: &Interrupt) -> Result<(Report,
 fn vacuous(checker: &Checker, machine: &Machine) -> Vec<(usize, String)> {
     let possible = Possible::on(machine);
     let never = checker.expectations().iter().filter_map(|expectation| match &expectation.when {
-        When::Never(query) => Some((expectation.line, possible.lacks(&query.filter)?)),
+        When::Never(query) | When::Count(query, _, 0) => {
+            Some((expectation.line, possible.lacks(&query.filter)?))
+        }
         _ => None,
     });
     never.collect()

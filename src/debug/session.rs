@@ -272,15 +272,19 @@ impl Session {
     /// What speaks against a breakpoint: why it cannot stop here, or that it may mean something else; nothing if nothing does.
     #[must_use]
     pub fn in_vain(&self, id: u32) -> String {
-        let trigger = self.breakpoints.get(id).map(|breakpoint| &breakpoint.trigger);
-        let (Some(Trigger::Record(filter)), Some(machine)) = (trigger, self.machine().machine()) else {
+        let (Some(breakpoint), Some(machine)) = (self.breakpoints.get(id), self.machine().machine()) else {
             return String::new();
         };
         let possible = Possible::on(machine);
-        match possible.lacks(filter) {
-            Some(why) => format!(" (it cannot stop here: {why})"),
-            None => possible.doubt(filter).map_or_else(String::new, |why| format!(" ({why})")),
-        }
+        let filter = if let Trigger::Record(filter) = &breakpoint.trigger { Some(filter) } else { None };
+        let state =
+            if let Trigger::Becomes { predicate, .. } = &breakpoint.trigger { Some(predicate) } else { None };
+        let mut states = state.into_iter().chain(&breakpoint.condition);
+        let lacks = filter.and_then(|filter| possible.lacks(filter));
+        let lacks = lacks.or_else(|| states.find_map(|state| possible.lacks_for(state)));
+        let lacks = lacks.map(|why| format!(" (it cannot stop here: {why})"));
+        let doubt = || Some(format!(" ({})", possible.doubt(filter?)?));
+        lacks.or_else(doubt).unwrap_or_default()
     }
 
     /// What is said of a page whose number looks like an address.

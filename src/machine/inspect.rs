@@ -189,7 +189,8 @@ fn packet(message: &Message, wire: &Link) -> PacketView {
 
 fn describe_access(access: &WarpAccess) -> String {
     let mut lanes = access.lanes.iter();
-    let Some((_, first)) = lanes.next() else { return access.kind.name().to_owned() };
+    let name = access.kind.name_of(u32::from(access.width));
+    let Some((_, first)) = lanes.next() else { return name.to_owned() };
     let more = lanes.count();
     let bytes = if access.kind.writes() && more == 0 {
         bytes_text(&access.value.bytes(first, access.width))
@@ -197,14 +198,15 @@ fn describe_access(access: &WarpAccess) -> String {
         String::new()
     };
     let lanes = if more > 0 { format!(" x{} lanes", more + 1) } else { String::new() };
-    format!("{} {first}{lanes} {bytes}", access.kind.name()).trim_end().to_owned()
+    format!("{name} {first}{lanes} {bytes}").trim_end().to_owned()
 }
 
 /// Whether an operation accesses a byte of a range.
 fn touches(operation: &Operation, range: Range) -> bool {
     match operation {
         Operation::Access(access) | Operation::SpinUntil(access, _) => {
-            access.lanes.iter().any(|(_, address)| range.contains(address))
+            let width = u32::from(access.width);
+            access.lanes.iter().any(|(_, address)| Range::new(address, width).overlaps(range))
         }
         Operation::Compute(_) | Operation::Barrier | Operation::Fence(_) => false,
     }

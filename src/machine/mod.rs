@@ -96,7 +96,7 @@ use plan::Plan;
 pub use plan::{Change, Planned};
 use queue::{Event, Queue};
 pub use sizes::Storage;
-use synchronise::{Awaited, Reach};
+use synchronise::{Awaited, Reach, Waiter};
 use tags::CachedMemories;
 use tasks::Tasks;
 pub use tasks::{TaskView, TaskWork};
@@ -438,7 +438,7 @@ impl Machine {
             started: state.started,
             ended: state.ended,
             result: state.result.clone(),
-            flushing: state.flushing.len(),
+            flushing: state.flushing.len() + self.awaited_by(Waiter::Start(index)).len(),
         })
     }
 

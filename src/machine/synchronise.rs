@@ -5,8 +5,10 @@
 //! section 5.2).
 
 use super::Machine;
+use crate::model::component::ComponentId;
 use crate::model::operation::Fence;
 use crate::model::time::EventNumber;
+use crate::model::wait::WaitLink;
 use crate::protocol::outbox::Outbox;
 
 /// Who waits for releases.
@@ -168,10 +170,25 @@ impl Machine {
         self.wake(agent);
     }
 
-    /// The nodes that keep a warp at a fence.
-    pub(super) fn awaited_by(&self, agent: usize, slot: usize) -> Vec<usize> {
-        let who = Waiter::Warp { agent, slot };
+    /// The nodes that somebody waits for, such as a warp at a fence.
+    pub(super) fn awaited_by(&self, who: Waiter) -> Vec<usize> {
         let found = self.awaited.iter().find(|awaited| awaited.who == who);
         found.map(|awaited| awaited.left.iter().map(|(node, _)| *node).collect()).unwrap_or_default()
+    }
+
+    /// What a core waits for that has no work before what GPUs have made is in the host's memory.
+    pub(super) fn why_start(&self, component: ComponentId) -> Option<Vec<WaitLink>> {
+        let tasks = self.tasks.workload.tasks.iter().enumerate();
+        let (task, nodes) = tasks
+            .filter(|(_, task)| self.is_done_by(&task.what, component))
+            .map(|(number, task)| (task, self.awaited_by(Waiter::Start(number))))
+            .find(|(_, nodes)| !nodes.is_empty())?;
+        let text = format!("has nothing to do before {} begins, which sees what GPUs have stored", task.id);
+        let first = WaitLink { at: component, text, since: None };
+        let writes = nodes.iter().filter_map(|&node| {
+            let at = self.nodes.get(node)?.id();
+            Some(WaitLink { at, text: "writes that back".to_owned(), since: None })
+        });
+        Some(std::iter::once(first).chain(writes).collect())
     }
 }

@@ -1,6 +1,7 @@
 //! Why a unit cannot go on: the chain of waiting from its warps, or from what was made there by hand.
 
 use super::Machine;
+use super::synchronise::Waiter;
 use super::transactions::Transaction;
 use crate::model::access::Bytes;
 use crate::model::component::ComponentId;
@@ -16,7 +17,8 @@ impl Machine {
     /// The chain of waiting from a component, or from one of its warps, outwards.
     pub(super) fn why_of(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink> {
         let held = || self.why_copies(component).or_else(|| self.why_up_front(component));
-        if let Some(links) = held().or_else(|| self.why_meeting(component)) {
+        let before = || self.why_meeting(component).or_else(|| self.why_start(component));
+        if let Some(links) = held().or_else(before) {
             return links;
         }
         if let Some(agent) = self.agent_at(component) {
@@ -38,7 +40,7 @@ impl Machine {
     /// The writebacks that a warp at a fence waits for.
     fn why_fence(&self, agent: &Agent, slot: u32, since: Option<Tick>) -> Vec<WaitLink> {
         let Some(&Some(index)) = self.fixed.agent_of.get(agent.config.id.index()) else { return Vec::new() };
-        let nodes = self.awaited_by(index, slot as usize);
+        let nodes = self.awaited_by(Waiter::Warp { agent: index, slot: slot as usize });
         let waits = nodes.iter().filter_map(|node| self.nodes.get(*node)).map(|node| WaitLink {
             at: agent.config.id,
             text: format!(

@@ -2,6 +2,7 @@
 //! there.
 
 mod states;
+mod occupancy;
 #[cfg(test)]
 mod tests;
 
@@ -118,7 +119,7 @@ impl<'a> Possible<'a> {
             (Clause::Field { name, comparison, values }, Some(kind)) => {
                 let is_flag = |field: &FieldInfo| field.name == *name && field.is == FieldType::Flag;
                 let flag = kind.fields.iter().any(is_flag).then_some((0, 1));
-                let (least, most) = flag.or_else(|| self.bounds(kind.name, name))?;
+                let (least, most) = flag.or_else(|| self.bounds(kind.name, name, scope))?;
                 let reach = |value: &Operand| reaches(value, *comparison, least, most);
                 let told = if least == most { least.to_string() } else { format!("{least} to {most}") };
                 (!values.iter().any(reach)).then(|| format!("{name} is {told} in {} records", kind.name))
@@ -220,7 +221,10 @@ impl<'a> Possible<'a> {
     }
 
     /// From where to where a field of a kind of record goes, if the machine bounds it.
-    fn bounds(&self, kind: &str, field: &str) -> Option<(u64, u64)> {
+    fn bounds(&self, kind: &str, field: &str, scope: &Scope<'_>) -> Option<(u64, u64)> {
+        if (kind, field) == ("mshr", "used") {
+            return Some((0, self.most_mshrs(|id| scope.admits(id, self.components))?));
+        }
         let gpu = self.spec.gpu.as_ref()?;
         let (l1, l2) = (u64::from(gpu.l1.ways), u64::from(gpu.l2.cache.ways));
         // Local and remote lines keep one way each.

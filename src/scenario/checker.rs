@@ -294,7 +294,8 @@ impl Failures {
                     progress.count += 1;
                     if progress.count > *most {
                         progress.settled = true;
-                        let message = format!("more than {most} of {}", query.text);
+                        let next = told(record, components);
+                        let message = format!("more than {most} of {}: {next}", query.text);
                         self.fail_expectation(expectation, record_place(record), message);
                         break;
                     }

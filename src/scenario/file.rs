@@ -3,6 +3,7 @@
 //! The documentation of each field is also its description in the JSON schema.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -175,6 +176,18 @@ pub struct DoFile {
     pub exclusive: Option<At<ExclusiveFile>>,
     /// Wait for the earlier accesses of the same warp: full, acquire or release.
     pub fence: Option<At<String>>,
+}
+
+impl DoFile {
+    /// Where its address stands.
+    pub fn address_span(&self) -> Option<Range<usize>> {
+        let load = self.load.as_ref().map(|at| &at.value.address);
+        let store = self.store.as_ref().or(self.n_store.as_ref()).map(|at| &at.value.address);
+        let atomic = self.atomic.as_ref().map(|at| &at.value.address);
+        let exclusive = self.exclusive.as_ref().map(|at| &at.value.address);
+        let address = load.or(store).or(atomic).or(exclusive)?;
+        Some(address.span.clone())
+    }
 }
 
 /// Bytes to read.

@@ -410,7 +410,7 @@ fn what_lies_beyond_the_end_of_memory_is_pointed_at() {
     let error = complaint(&text(
         "[[do]]\nid = \"far\"\nby = \"gpu0.cu0\"\nload = { address = 0xfffffffffffffffe }\n",
     ));
-    assert_eq!((error.position(), error.expected.is_some()), (Some((3, 6)), true), "{error}");
+    assert_eq!((error.position(), error.expected.is_some()), (Some((5, 20)), true), "{error}");
     let error = complaint(&text("[[memory]]\naddress = 0x1ffffffff\nbytes = \"07 08\"\n"));
     assert_eq!((error.position(), error.expected.is_some()), (Some((4, 9)), true), "{error}");
 }

@@ -25,9 +25,17 @@ use super::values::{Given, NumberOrText, Texts};
 /// What a task does, before the machine's components are known.
 #[derive(Clone, Debug)]
 enum Kind {
-    Program { by: At<String>, warp: Option<At<u64>>, operations: Arc<[Operation]> },
+    Program {
+        by: At<String>,
+        warp: Option<At<u64>>,
+        operations: Arc<[Operation]>,
+        /// Where it stands what each accesses.
+        places: Vec<Range<usize>>,
+    },
     Ready(TaskKind),
-    Flush { below: Option<At<String>> },
+    Flush {
+        below: Option<At<String>>,
+    },
 }
 
 /// A task with its dependencies.
@@ -123,12 +131,15 @@ impl Work {
         let slots = warps_of_a_unit(machine);
         let tasks = self.tasks.iter().map(|entry| {
             let what = match &entry.kind {
-                Kind::Program { by, warp, operations } => {
+                Kind::Program { by, warp, operations, places } => {
                     let (id, agent) = place.agent(by)?;
                     let slots = machine.agent(id).map_or(0, |view| view.warps.len());
                     let warp = warp.as_ref().map(|warp| place.warp(warp, agent, slots)).transpose()?;
-                    check_addresses(&entry.id, operations, memory)
-                        .and_then(|()| check_spins(&entry.id, operations, machine.keeps_values()))
+                    for (operation, place) in operations.iter().zip(places) {
+                        check_addresses(&entry.id, std::slice::from_ref(operation), memory)
+                            .map_err(|error| placed(document, place, error))?;
+                    }
+                    check_spins(&entry.id, operations, machine.keeps_values())
                         .map_err(|error| entry.misfit(document, error))?;
                     let operations = operations.clone().into();
                     TaskKind::Program { agent: agent.path.clone(), warp, operations }
@@ -159,11 +170,15 @@ impl Work {
 
 impl Entry {
     /// Why the machine cannot do it, told where it stands.
-    fn misfit(&self, document: &Document, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-        let (source, place) = document.locate(self.place.clone());
-        (error.source, error.span) = (Some(source.clone()), Some(place));
-        error
+    fn misfit(&self, document: &Document, error: Box<Diagnostic>) -> Box<Diagnostic> {
+        placed(document, &self.place, error)
     }
+}
+
+fn placed(document: &Document, place: &Range<usize>, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    let (source, place) = document.locate(place.clone());
+    (error.source, error.span) = (Some(source.clone()), Some(place));
+    error
 }
 
 /// Warps that a compute unit has room for; none without a GPU.
@@ -210,7 +225,8 @@ impl<'a> Reader<'a> {
         for (index, at) in file.accesses.iter().enumerate() {
             let access = &at.value;
             let operations = [Accesses { document: self.document }.operation(access, &at.span)?].into();
-            let kind = Kind::Program { by: access.by.clone(), warp: access.warp.clone(), operations };
+            let places = vec![access.address_span().unwrap_or_else(|| at.span.clone())];
+            let kind = Kind::Program { by: access.by.clone(), warp: access.warp.clone(), operations, places };
             self.add(
                 access.id.as_ref(),
                 &format!("do-{}", index + 1),
@@ -231,7 +247,8 @@ impl<'a> Reader<'a> {
             };
             let operations: Vec<_> = program.instructions.iter().map(read).collect::<Result<_>>()?;
             let (by, warp) = (program.by.clone(), program.warp.clone());
-            let kind = Kind::Program { by, warp, operations: operations.into() };
+            let places = program.instructions.iter().map(|line| line.span.clone()).collect();
+            let kind = Kind::Program { by, warp, operations: operations.into(), places };
             let default = format!("program-{}", index + 1);
             self.add(program.id.as_ref(), &default, &at.span, &program.after, program.delay, kind);
         }

@@ -9,7 +9,7 @@ use crate::debug::proto::Request;
 
 use super::keymap::{Key, Keymap};
 use super::prompt::Prompt;
-use super::seen::Seen;
+use super::seen::{Heard, Seen};
 use super::target::Target;
 use super::theme::Theme;
 
@@ -96,8 +96,8 @@ pub struct App {
     pub wish: Option<Wish>,
     /// Whether the last command was to go on to the next stop.
     pub continues: bool,
-    /// How many pieces of the story were told before the last that came: those that follow are new.
-    pub heard: usize,
+    /// What of the story is new.
+    pub heard: Heard,
     /// How many matching records the log is scrolled back.
     pub log_up: usize,
     pub quit: bool,
@@ -140,7 +140,7 @@ impl App {
             requests: Vec::new(),
             wish: None,
             continues: false,
-            heard: 0,
+            heard: Heard::default(),
             log_up: 0,
             quit: false,
             suspend: false,

@@ -1,10 +1,11 @@
-//! What a drawing put where: what the mouse and the cursor find, and how far panes can be scrolled.
+//! What a drawing put where: what the mouse and the cursor find, and how far panes can be scrolled; and what the user has seen of a story.
 
 use ratatui::layout::Rect;
 
 use super::layout::Placed;
 use super::target::Target;
 use crate::debug::frame::wish::Pane;
+use crate::model::time::EventNumber;
 
 /// What a drawing put where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,4 +36,14 @@ pub struct Hit {
     pub pane: Pane,
     pub area: Rect,
     pub target: Target,
+}
+
+/// What of a story the user has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// How many pieces were told before the last that came: those that follow are new.
+    pub pieces: usize,
+    /// Where the run stands, and where it stood before that.
+    pub at: EventNumber,
+    pub since: EventNumber,
 }

@@ -73,11 +73,14 @@ impl Runs<'_> {
         take_others(others, &points, &mut journal)?;
         let before = done(&journal, &points);
         let mine = |number: &usize| self.shard.is_none_or(|shard| shard.has(*number));
-        let left: Vec<usize> = if self.takes_only() {
+        let mut left: Vec<usize> = if self.takes_only() {
             Vec::new()
         } else {
             (0..points.len()).filter(|number| !before.contains(number)).filter(mine).collect()
         };
+        // Keys have no order: the runs of one workload, which take as long as each other, do not come all together, so that what those
+        // that are done took tells how long the others will take.
+        left.sort_by_key(|number| points.get(*number).map(|point| &point.key));
         if !before.is_empty() {
             say(format_args!("{} of {} runs were done already", before.len(), points.len()));
         }

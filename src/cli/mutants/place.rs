@@ -104,8 +104,7 @@ impl Places {
             shapes.push(Shape { place, base });
         }
         let text = format!("machine = {}\n{set}\n", in_toml(TESTED));
-        let tested =
-            Scenario::parse(Source::new("the machine under test", text), std::env::current_dir().ok())?;
+        let tested = Scenario::parse(Source::new("the machine under test", text), None)?;
         let tested = Blueprint { max_cycles: u64::MAX, ..tested.blueprint(&Options::default())? };
         let places = Self { shapes, large: Place::load(LARGE, &[set])?, tested };
         progress.tell(|| format!("{LARGE} and {TESTED}: at random"));

@@ -125,7 +125,10 @@ pub fn text(journal: &mut Journal, columns: &[String], output: &mut Output) -> R
         let held = if row.get("passed") == Some(&Value::Bool(true)) {
             String::new()
         } else {
-            format!("  FAILED: {ended}")
+            let failed = row.get("failures").and_then(|all| all.get(0));
+            let line = failed.and_then(|failed| failed.get("line")).and_then(Value::as_u64);
+            let place = line.map(|line| format!("{}:{line}", word(row.get("scenario"))));
+            format!("  FAILED: {}", place.unwrap_or(ended))
         };
         let told = |name: &String| {
             let value = figure(row.get("stats").and_then(|all| all.get(name)));

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::frame::selection::Selection;
 use crate::debug::session::Session;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::message::TxnNumber;
@@ -32,7 +32,7 @@ fn select(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         [] => return Ok(Effect::line(told(session))),
         [only] if only.text == "none" => session.selection = Selection::default(),
         [kind, address] if kind.text == "block" => {
-            session.selection.block = Some(Address(arguments.number(address, "an address such as 0x1000")?));
+            session.selection.block = Some(session.address(arguments, address)?);
         }
         [kind, number] if matches!(kind.text, "txn" | "transaction") => {
             let number = arguments.number(number, "the number of a transaction")?;
@@ -129,9 +129,31 @@ impl Session {
     pub(in crate::debug) fn page(&self, arguments: &Arguments, word: &Word<'_>) -> Result<Address> {
         let number = arguments.number(word, "the number of a page")?;
         let start = number.checked_mul(u64::from(self.context().page.0));
-        start
-            .map(Address)
-            .ok_or_else(|| arguments.error(word.span.clone(), format!("there is no page {number:#x}")))
+        start.map(Address).filter(|start| self.is_in_memory(*start)).ok_or_else(|| {
+            let error = arguments.error(word.span.clone(), format!("there is no page {number:#x}"));
+            self.bounded(error)
+        })
+    }
+
+    /// The address that `word` is, of a byte that there is.
+    fn address(&self, arguments: &Arguments, word: &Word<'_>) -> Result<Address> {
+        let address = Address(arguments.number(word, "an address such as 0x1000")?);
+        if self.is_in_memory(address) {
+            return Ok(address);
+        }
+        let error = arguments.error(word.span.clone(), format!("there is no address {address}"));
+        Err(self.bounded(error))
+    }
+
+    fn is_in_memory(&self, address: Address) -> bool {
+        self.machine().machine().is_none_or(|machine| address.0 < machine.spec().host.memory.0)
+    }
+
+    /// What there is instead.
+    fn bounded(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        let memory = self.machine().machine().map(|machine| machine.spec().host.memory);
+        error.expected = memory.map(|memory| format!("what lies in the host memory of {memory}"));
+        error
     }
 
     /// The warp of `component` that `word` numbers.
@@ -170,6 +192,8 @@ mod tests {
             ("select txn", "the number of a transaction"),
             ("select page", "the number of a page"),
             ("select page 0xffffffffffffffff", "there is no page"),
+            ("select page 0x200000", "there is no page 0x200000"),
+            ("select block 0x200000000", "what lies in the host memory of 8 GiB"),
             ("select gpu0.cu0 warp", "the number of a warp"),
             ("select gpu0.cu0 warp 4", "gpu0.cu0 has no warp 4"),
             ("why gpu0.cu0 warp 99", "0 to 3"),

@@ -141,6 +141,14 @@ pub struct Lesson {
     pub hunt: Option<Hunt>,
 }
 
+impl Lesson {
+    /// Whether a bug is still to be found, so that nothing else gives it away.
+    #[must_use]
+    pub fn is_hunted(&self) -> bool {
+        self.hunt.as_ref().is_some_and(|hunt| hunt.because.is_none())
+    }
+}
+
 /// A hunt for a bug, as far as it has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hunt {

@@ -10,7 +10,7 @@ use crate::model::record::Records;
 use crate::model::state::{Action, State};
 use crate::protocol::mutation;
 use crate::protocol::table::{Cell, Next, Step};
-use crate::query::{Context, Filter, Text};
+use crate::query::{Context, Filter, Predicate, Text};
 
 fn why(machine: &Machine, query: &str) -> Option<String> {
     let context = Context::of(machine);
@@ -138,6 +138,29 @@ fn a_cell_that_was_changed_counts() {
     let change = mutation::Change::Inner(State::I, Action::NStore, Some(cell));
     let changed = change.apply(table).unwrap();
     assert!(leads(&changed, false, conflict) && !leads(&changed, true, conflict));
+}
+
+/// Each L1 of this machine has four.
+#[test]
+fn more_mshrs_than_there_are_are_never_in_use() {
+    let machine = bundled("tiny/umh-2gpu", &[]);
+    let lacking = [
+        ("mshr at gpu0.cu0.l1 used 77", "used is 0 to 4 in mshr records"),
+        ("mshr used > 4 at gpu0.cu0.l1", "used is 0 to 4 in mshr records"),
+    ];
+    check(&machine, &lacking, &["mshr at gpu0.cu0.l1 used 4", "mshr used 77", "mshr at gpu0.l2.0 used 5"]);
+    let context = Context::of(&machine);
+    let lacks = |text: &str| {
+        let predicate = Predicate::compile(&Text::new("query", text), &context).unwrap();
+        Possible::on(&machine).lacks_for(&predicate)
+    };
+    let many = "occupancy of gpu0.cu0.l1.mshr >= 5";
+    assert_eq!(lacks(many).as_deref(), Some("there are no more than 4 MSHRs in a node of these"));
+    for possible in ["occupancy of gpu0.cu0.l1.mshr >= 4", "not occupancy of gpu0.cu0.l1.mshr >= 5"] {
+        assert_eq!(lacks(possible), None, "{possible}");
+    }
+    assert!(lacks(&format!("cycle > 5 and {many}")).is_some());
+    assert!(lacks(&format!("cycle > 5 or {many}")).is_none());
 }
 
 #[test]

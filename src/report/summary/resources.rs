@@ -13,11 +13,16 @@ pub fn table(resources: &[ResourceView]) -> Table {
     let mut table = Table::new(["resources", "busy", "mean wait", "of", "busiest", ""]);
     let (holds, serves): (Vec<_>, Vec<_>) = resources.iter().partition(|view| view.kind == Resource::Mshrs);
     let shown = [serves, holds].into_iter().zip(MOST).flat_map(|(views, most)| views.into_iter().take(most));
-    for view in shown.filter(|view| view.busiest >= WORTH) {
+    let shown: Vec<_> = shown.filter(|view| view.busiest >= WORTH).collect();
+    for view in &shown {
         let wait = view.wait.map_or("-".to_owned(), mean);
         let cells =
             [percent(view.mean), wait, view.count.to_string(), percent(view.busiest), view.at.clone()];
         table.row(view.name(), cells);
+    }
+    let others = resources.iter().filter(|view| view.busiest > 0.0).count() - shown.len();
+    if others > 0 && !shown.is_empty() {
+        table.note(format!("and {others} more: --format json has them"));
     }
     table
 }

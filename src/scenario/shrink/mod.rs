@@ -214,6 +214,17 @@ impl Shrinker {
     }
 }
 
+impl Extent {
+    /// It as a part of what there was before, in words.
+    #[must_use]
+    pub fn of(self, before: Self) -> String {
+        match before.inputs {
+            0 => format!("{} of {before}", self.accesses),
+            _ => format!("{self} of {before}"),
+        }
+    }
+}
+
 impl fmt::Display for Extent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&plural(self.accesses as u64, "instruction"))?;

@@ -7,7 +7,7 @@ use crate::model::inspect::BlockView;
 use crate::model::state::State;
 
 use super::age;
-use super::directory_columns::{Columns, Window, is_dirty, is_here, sharers, shortened};
+use super::directory_columns::{Columns, Window, is_dirty, is_here, sharers, shortened, worth};
 use crate::report::number::{counted, grouped};
 use crate::tui::canvas::Canvas;
 use crate::tui::target::Target;
@@ -35,7 +35,8 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         return;
     };
     let longest = directory.rows.iter().map(|row| row.depth * 2 + row.name.chars().count() as u16).max();
-    let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1, &directory.rows, line);
+    let shown = (line, worth(frame, line));
+    let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1, &directory.rows, shown);
     canvas.stick(1);
     let window = Window::new(frame, line, &columns);
     head(canvas, &directory.rows, &columns, &window);
@@ -63,7 +64,9 @@ fn head(canvas: &mut Canvas, rows: &[DirectoryRow], columns: &Columns, window: &
         canvas.text(columns.sharers, 0, "holders", Role::Dim);
     }
     if columns.bytes > 0 {
-        canvas.text(columns.dirty, 0, "dirty", Role::Dim);
+        if columns.signs > 0 {
+            canvas.text(columns.dirty, 0, "dirty", Role::Dim);
+        }
         let room = canvas.width().saturating_sub(columns.value);
         canvas.field(columns.value, 0, room, &window.value_heading(room), Role::Dim);
     } else {
@@ -229,7 +232,7 @@ fn bytes(
     columns: &Columns,
 ) -> u16 {
     let line = window.line;
-    let x = dirty(canvas, y, view, window, columns);
+    let x = if columns.signs > 0 { dirty(canvas, y, view, window, columns) } else { columns.dirty };
     let Some(value) = row.value.as_ref().filter(|_| columns.bytes > 0) else {
         return x;
     };

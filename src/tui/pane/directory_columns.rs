@@ -12,7 +12,7 @@ pub struct Columns {
     pub owner: u16,
     pub sharers: u16,
     pub dirty: u16,
-    /// Signs of the dirty column.
+    /// Signs of the dirty column; none where the brackets round the values have to do.
     pub signs: u16,
     pub value: u16,
     /// Bytes that the value column shows.
@@ -20,8 +20,9 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// As many bytes as fit, for a value that is not seen is taken for zero: owner and sharers give way to them.
-    pub fn new(width: u16, names: u16, rows: &[DirectoryRow], line: Range) -> Self {
+    /// As many bytes as fit, for a value that is not seen is taken for zero: owner and sharers give way to them, and the masks to those
+    /// that are worth a look.
+    pub fn new(width: u16, names: u16, rows: &[DirectoryRow], (line, worth): (Range, u16)) -> Self {
         let owner = widest(rows.iter().map(|row| row.owner.clone().unwrap_or_default())).max(5) + 1;
         let sharers = |together: bool, short: bool| {
             let texts = rows.iter().map(|row| sharers(row, together));
@@ -35,12 +36,21 @@ impl Columns {
         ];
         let kept = rows.iter().any(|row| row.value.is_some());
         let state = names.clamp(10, 22) + 1;
-        let counts =
-            [32, 24, 16, 8, 4, 2, 1].into_iter().filter(|bytes| kept && u32::from(*bytes) <= line.len);
-        let all = counts.flat_map(|bytes| holders.map(|holders| Self::with(state, holders, bytes)));
+        // Three words only where just these are worth a look.
+        let counts = [32, 24, 16, 12, 8, 4, 2, 1].into_iter().filter(|bytes| {
+            kept && u32::from(*bytes) <= line.len && (*bytes != 12 || (9..=12).contains(&worth))
+        });
+        let all = counts.flat_map(|bytes| {
+            let both =
+                [true, false].map(|masks| holders.map(|holders| Self::with(state, holders, bytes, masks)));
+            both.into_iter().flatten()
+        });
         let fits = |columns: &Self| columns.value + columns.bytes * 3 <= width;
-        all.into_iter().find(fits).unwrap_or_else(|| {
-            let columns = Self::with(state, holders[0], 0);
+        // Of those that are as good the first.
+        let good = |columns: &Self| (columns.bytes.min(worth), columns.signs > 0, columns.bytes);
+        let best = all.filter(fits).reduce(|best, next| if good(&next) > good(&best) { next } else { best });
+        best.unwrap_or_else(|| {
+            let columns = Self::with(state, holders[0], 0, true);
             let room = width.saturating_sub(columns.dirty + 1);
             // The rest of the row is for what a node waits for.
             let signs = if room >= 16 { 16 } else { 8 };
@@ -48,11 +58,12 @@ impl Columns {
         })
     }
 
-    fn with(state: u16, (owner, sharers): (u16, u16), bytes: u16) -> Self {
+    fn with(state: u16, (owner, sharers): (u16, u16), bytes: u16, masks: bool) -> Self {
         let dirty = state + 6 + owner + sharers;
         // The heading `dirty`, then a column that tells whether there are more, then the bracket of the first value.
-        let value = dirty + bytes.max(5) + 2;
-        Self { state, owner: state + 6, sharers: state + 6 + owner, dirty, signs: bytes, value, bytes }
+        let value = dirty + if masks { bytes.max(5) + 2 } else { 1 };
+        let signs = if masks { bytes } else { 0 };
+        Self { state, owner: state + 6, sharers: state + 6 + owner, dirty, signs, value, bytes }
     }
 }
 
@@ -78,6 +89,8 @@ pub struct Window {
     pub line: Range,
     /// Offsets of the bytes that each sign of the masks, and each value, stands for.
     pub signs: Vec<std::ops::Range<u32>>,
+    /// Bytes that are worth a look as well, and not shown.
+    hidden: u32,
 }
 
 /// Bytes that are chosen together: most values are words.
@@ -87,11 +100,14 @@ impl Window {
     /// Of a line that does not fit, the words that the last event was about come first, then those that are dirty anywhere,
     /// those that hold anything, and those that the selected transaction touches. Without values the signs share the whole line.
     pub fn new(frame: &Frame, line: Range, columns: &Columns) -> Self {
+        let mut hidden = 0;
         let signs = if columns.bytes > 0 {
             let word = WORD.min(u32::from(columns.bytes));
             let mut words: Vec<u32> = (0..line.len / word).map(|nth| nth * word).collect();
             words.sort_by_cached_key(|from| std::cmp::Reverse(interest(frame, line, *from..from + word)));
-            words.truncate(usize::from(columns.bytes) / word as usize);
+            let rest = words.split_off(words.len().min(usize::from(columns.bytes) / word as usize));
+            hidden = word
+                * rest.into_iter().filter(|from| is_worth(frame, line, *from..from + word)).count() as u32;
             words.sort_unstable();
             words.into_iter().flat_map(|from| from..from + word).map(|offset| offset..offset + 1).collect()
         } else {
@@ -99,7 +115,7 @@ impl Window {
             let count = line.len.div_ceil(each);
             (0..count).map(|nth| nth * each..(nth * each + each).min(line.len)).collect()
         };
-        Self { line, signs }
+        Self { line, signs, hidden }
     }
 
     /// Whether a node has dirty bytes that are not shown.
@@ -125,7 +141,9 @@ impl Window {
                 _ => runs.push((sign.start, sign.start)),
             }
         }
-        let runs: Vec<String> = runs.iter().map(|(first, last)| format!("{first}-{last}")).collect();
+        let more = (self.hidden > 0).then(|| format!("+{} B", self.hidden));
+        let runs = runs.iter().map(|(first, last)| format!("{first}-{last}"));
+        let runs: Vec<String> = runs.chain(more).collect();
         let texts = [format!("value, bytes {}", runs.join(" ")), format!("bytes {}", runs.join(" "))];
         let short = || format!("+{}", self.signs.first().map_or(0, |sign| sign.start));
         texts.into_iter().find(|text| text.len() <= usize::from(room)).unwrap_or_else(short)
@@ -147,6 +165,18 @@ fn interest(frame: &Frame, line: Range, bytes: std::ops::Range<u32>) -> [bool; 4
         rows.iter().any(holds),
         frame.sequence.as_ref().and_then(|sequence| sequence.range).is_some_and(|range| range.overlaps(here)),
     ]
+}
+
+/// Whether one would look at these bytes whatever is selected.
+fn is_worth(frame: &Frame, line: Range, bytes: std::ops::Range<u32>) -> bool {
+    interest(frame, line, bytes)[..3].contains(&true)
+}
+
+/// How many bytes of a line are worth a look.
+pub fn worth(frame: &Frame, line: Range) -> u16 {
+    let word = WORD.min(line.len.max(1));
+    let words = (0..line.len / word).filter(|nth| is_worth(frame, line, nth * word..nth * word + word));
+    (words.count() as u32 * word) as u16
 }
 
 /// The bit of a mask that stands for the byte at this offset of the line.
@@ -177,7 +207,7 @@ mod tests {
         let line = Range::new(Address(0x1000), 64);
         let happened = vec![Range::new(Address(0x1024), 4), Range::new(Address(0x2000), 4)];
         let frame = Frame { directory: Directory { happened, ..Directory::default() }, ..Frame::default() };
-        let columns = Columns::with(11, (6, 8), 8);
+        let columns = Columns::with(11, (6, 8), 8, true);
         assert_eq!(Window::new(&frame, line, &columns).value_heading(40), "value, bytes 0-3 36-39");
     }
 
@@ -206,15 +236,23 @@ mod tests {
         let happened = vec![Range::new(Address(0x1004), 4)];
         let directory = Directory { happened, rows: vec![row(value)], ..Directory::default() };
         let frame = Frame { directory, sequence: Some(sequence), ..Frame::default() };
-        let columns = Columns::with(11, (6, 8), 8);
+        let columns = Columns::with(11, (6, 8), 8, true);
         assert_eq!(Window::new(&frame, line, &columns).value_heading(40), "value, bytes 0-7");
+        let columns = Columns::with(11, (6, 8), 4, true);
+        assert_eq!(Window::new(&frame, line, &columns).value_heading(40), "value, bytes 4-7 +4 B");
     }
 
     #[test]
     fn a_wide_pane_shows_more_bytes() {
         let row = row(vec![0; 64]);
-        let bytes =
-            |width| Columns::new(width, 10, std::slice::from_ref(&row), Range::new(Address(0), 64)).bytes;
-        assert_eq!([80, 100, 198].map(bytes), [8, 16, 32]);
+        let line = Range::new(Address(0), 64);
+        let shown = |width, worth| {
+            let columns = Columns::new(width, 10, std::slice::from_ref(&row), (line, worth));
+            (columns.bytes, columns.signs > 0)
+        };
+        assert_eq!([80, 100, 198].map(|width| shown(width, 0).0), [8, 16, 32]);
+        // The masks give way to bytes that are worth a look.
+        assert_eq!([80, 100].map(|width| shown(width, 12)), [(12, true), (16, true)]);
+        assert_eq!([70, 64].map(|width| shown(width, 12)), [(12, false), (12, false)]);
     }
 }

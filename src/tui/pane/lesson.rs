@@ -2,11 +2,12 @@
 //! scenario expects.
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::session::{Expectation, Hunt, Lesson, Question, Reveal, RunState, Say};
+use crate::debug::frame::session::{Expectation, Hunt, Lesson, Question, Reveal, RunState, Say, Tone};
 
 use super::reflow;
 use crate::scenario::UPCOMING;
 use crate::tui::canvas::{Canvas, wrap};
+use crate::tui::seen::Heard;
 use crate::tui::theme::Role;
 
 #[must_use]
@@ -77,8 +78,7 @@ fn stand(expectations: &[Expectation]) -> Option<String> {
     })
 }
 
-/// `heard` pieces of the story were told before the last that came.
-pub fn draw(frame: &Frame, heard: usize, canvas: &mut Canvas) {
+pub fn draw(frame: &Frame, heard: Heard, canvas: &mut Canvas) {
     let Some(lesson) = &frame.lesson else {
         canvas.paragraph(
             1,
@@ -191,34 +191,39 @@ fn is_sought(frame: &Frame, lesson: &Lesson, hunt: &Hunt) -> bool {
 }
 
 /// What must be seen without scrolling, from a row on: what is told, what is asked, what went wrong.
-pub fn urgent(frame: &Frame, heard: usize, (canvas, first): (&mut Canvas, u16), lesson: &Lesson) -> u16 {
+pub fn urgent(frame: &Frame, heard: Heard, (canvas, first): (&mut Canvas, u16), lesson: &Lesson) -> u16 {
     // What was told before the end has been read: then the end comes first.
     let is_over = is_over(frame, lesson);
     let is_read = lesson.said.last().is_some_and(|said| said.event < frame.position.event);
     let top = if is_over && is_read { end(canvas, first, frame, lesson) } else { first };
-    let mut y = now(frame, heard, (canvas, top), lesson);
+    // What has stopped the run comes before what is told.
+    let is_first = frame.stop.as_ref().is_some_and(|stop| stop.tone == Tone::Bad);
+    let failed = |canvas: &mut Canvas, y: u16, is_here: bool| {
+        let failed = lesson.expectations.iter().filter(|one| is_here && one.holds == Some(false));
+        failed.fold(y, |y, expectation| expected(canvas, y, expectation))
+    };
+    let mut y = failed(canvas, top, is_first);
+    y = now(frame, heard, (canvas, y), lesson);
     if let Some(question) = &lesson.question {
         y = ask(canvas, y, question);
     }
-    for expectation in lesson.expectations.iter().filter(|expectation| expectation.holds == Some(false)) {
-        y = expected(canvas, y, expectation);
-    }
+    y = failed(canvas, y, !is_first);
     if is_over && top == first { end(canvas, y, frame, lesson) } else { y }
 }
 
 /// Where the pieces begin that are told here: those of the last event at which something was told, which belong together, unless
 /// a question has come after them, or some of them were told at the stop before.
-fn told_now(frame: &Frame, heard: usize, lesson: &Lesson) -> usize {
+fn told_now(frame: &Frame, heard: Heard, lesson: &Lesson) -> usize {
     let event = lesson.said.last().map(|said| said.event);
     if lesson.question.is_some() && event.is_some_and(|event| event < frame.position.event) {
         return lesson.said.len();
     }
     let first = lesson.said.iter().position(|said| Some(said.event) == event).unwrap_or(0);
-    if heard < lesson.said.len() { first.max(heard) } else { first }
+    if heard.pieces < lesson.said.len() { first.max(heard.pieces) } else { first }
 }
 
 /// What is told at this point of the story.
-fn now(frame: &Frame, heard: usize, (canvas, top): (&mut Canvas, u16), lesson: &Lesson) -> u16 {
+fn now(frame: &Frame, heard: Heard, (canvas, top): (&mut Canvas, u16), lesson: &Lesson) -> u16 {
     if lesson.said.is_empty() && lesson.question.is_some() {
         return top;
     }
@@ -239,9 +244,18 @@ fn now(frame: &Frame, heard: usize, (canvas, top): (&mut Canvas, u16), lesson: &
     let earlier = lesson.said.get(..newest).unwrap_or_default();
     // They have been shown with what was told last by then, or are news.
     let event = earlier.last().map(|said| said.event);
-    let revealed = earlier.iter().filter_map(|said| said.question.as_ref()?.revealed.as_ref());
-    let verdicts = revealed.filter(|reveal| reveal.at > event);
-    let mut y = verdicts.fold(top, |y, reveal| verdict(canvas, y, reveal));
+    let questions = earlier.iter().filter_map(|said| said.question.as_ref().map(|question| (said, question)));
+    let mut y = top;
+    for (said, question) in questions {
+        match &question.revealed {
+            // A quiz asks one thing after the other, and tells no story that they belong to.
+            Some(reveal) if said.text.is_empty() && reveal.at > Some(heard.since) => {
+                y = ask(canvas, y, question);
+            }
+            Some(reveal) if !said.text.is_empty() && reveal.at > event => y = verdict(canvas, y, reveal),
+            _ => {}
+        }
+    }
     for said in lesson.said.iter().skip(newest) {
         y = told(canvas, y, said, Role::Text);
     }

@@ -207,16 +207,23 @@ const SIZES: [Size; 3] = [|most| format!("/{most}"), ROUNDED, |_| String::new()]
 /// What waits for the link, and what waits in each of the buffers behind it.
 fn waiting(link: &LinkView, size: Size) -> String {
     let queued = counts(&link.queued);
-    if link.buffered.iter().all(|(_, used, most)| (*used, *most) == (0, 0)) {
+    if has_no_buffers(link) {
         return format!("q {queued} no buffers");
     }
     let each = link.buffered.iter().map(|(_, used, most)| format!("{used}{}", size(*most)));
     format!("q {queued} b {}", each.collect::<Vec<_>>().join(" "))
 }
 
+fn has_no_buffers(link: &LinkView) -> bool {
+    link.buffered.iter().all(|(_, used, most)| (*used, *most) == (0, 0))
+}
+
 /// All that waits for the link, and the fullest of the buffers.
 fn fullest(link: &LinkView) -> String {
     let all: u32 = link.queued.iter().map(|(_, count)| count).sum();
+    if has_no_buffers(link) {
+        return format!("q {all}");
+    }
     let fill = |used: u32, most: u32| (u64::from(used) << 32) / u64::from(most.max(1));
     let fullest = link.buffered.iter().max_by_key(|(_, used, most)| fill(*used, *most));
     let fullest = fullest.map_or(String::new(), |(_, used, most)| format!(" b {used}{}", ROUNDED(*most)));

@@ -51,8 +51,8 @@ fn told(link: &LinkView, out: bool, room: u16) -> String {
     // Lanes may have turned since the sample.
     let sampled = link.sampled().map_or(link.lanes, |flow| flow.lanes);
     let lanes = if sampled == link.lanes { String::new() } else { format!("{sampled}>") };
-    let brief = format!("{arrow}{lanes}{} {share}", link.lanes);
-    let plain = format!("{brief}%");
+    let plain = format!("{arrow}{lanes}{} {share}%", link.lanes);
+    let brief = format!("{arrow}{} {share}", link.lanes);
     let packet = link.in_flight.first().map(|packet| {
         let more = link.flying.saturating_sub(1);
         let more = if more > 0 { format!(" +{more}") } else { String::new() };
@@ -61,7 +61,10 @@ fn told(link: &LinkView, out: bool, room: u16) -> String {
     let fits = |text: &String| text.width() <= usize::from(room);
     let mark = if is_saturated(link) { '!' } else { bar(link.lately()) };
     let bare = format!("{arrow}{}", link.lanes);
-    packet.into_iter().chain([plain, brief, format!("{bare}{mark}")]).find(fits).unwrap_or(bare)
+    // That a link is saturated says more than a number that is one of few.
+    let brief = if is_saturated(link) { Vec::new() } else { vec![format!("{brief}%"), brief] };
+    let shorter = std::iter::once(plain).chain(brief).chain([format!("{bare}{mark}")]);
+    packet.into_iter().chain(shorter).find(fits).unwrap_or(bare)
 }
 
 fn is_saturated(link: &LinkView) -> bool {

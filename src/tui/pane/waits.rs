@@ -1,7 +1,7 @@
 //! Who waits for whom: what can never go on, one sentence an edge, or else the oldest transactions, each with its chain.
 
 use super::fault;
-use crate::debug::frame::session::RunState;
+use crate::debug::frame::session::{Lesson, RunState};
 use crate::debug::frame::{Frame, Knot};
 use crate::model::inspect::TransactionView;
 use crate::model::page_view::FaultView;
@@ -12,6 +12,7 @@ use crate::tui::theme::Role;
 
 pub fn title(frame: &Frame) -> String {
     match (&frame.deadlock, frame.transactions.len()) {
+        (Some(_), _) if frame.lesson.as_ref().is_some_and(Lesson::is_hunted) => "stuck".to_owned(),
         (Some(knot), _) => knot.verdict.to_lowercase(),
         (None, 0) => String::new(),
         (None, 1) => "1 transaction".to_owned(),

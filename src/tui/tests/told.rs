@@ -109,10 +109,10 @@ fn of_several_words_of_one_event_those_that_are_new_come_first() {
         }
     }
     let lesson = app.frame.lesson.as_ref().unwrap();
-    let new: String = lesson.said.get(app.heard).unwrap().text.chars().take(24).collect();
+    let new: String = lesson.said.get(app.heard.pieces).unwrap().text.chars().take(24).collect();
     let screen = screen(&mut app);
     let story = screen.lines().skip_while(|line| !line.contains(" lesson · ")).nth(1).unwrap();
-    assert!(app.heard > 0 && story.contains(&new), "{new}: {screen}");
+    assert!(app.heard.pieces > 0 && story.contains(&new), "{new}: {screen}");
 }
 
 #[test]

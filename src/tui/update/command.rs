@@ -43,8 +43,7 @@ impl App {
                 self.ask(Kind::Filter, &filter);
             }
             Action::Predict => self.predict(),
-            Action::Why if self.asks_the_debugger() => self.command("why"),
-            Action::Why => self.open(Overlay::Why),
+            Action::Why => self.why(),
             Action::Help => self.open(Overlay::Help),
             Action::Cause => self.cause(),
             Action::Uncause => self.uncause(),
@@ -379,10 +378,28 @@ impl App {
 
     /// Chooses what is under the cursor.
     pub(super) fn select(&mut self) {
-        if let Some(target) = self.cursor(self.focus) {
-            self.choose(target);
-        } else {
+        let shown = self.cursor(self.focus);
+        if shown.is_none() {
             self.move_by(Action::Down, 1);
+        }
+        // Nobody travels to what has not been seen under the cursor.
+        let travels = |target: &Target| matches!(target, Target::Event(_));
+        if let Some(target) = self.cursor(self.focus).filter(|target| shown.is_some() || !travels(target)) {
+            self.choose(target);
+        }
+    }
+
+    /// Why what is under the cursor waits, or what is selected.
+    fn why(&mut self) {
+        let selected = self.frame.selection;
+        let meant = self.cursor(self.focus).filter(|target| !matches!(target, Target::Event(_)));
+        if let Some(target) = meant.filter(|target| target.choose(selected) != selected) {
+            self.choose(target);
+            self.command("why");
+        } else if self.asks_the_debugger() {
+            self.command("why");
+        } else {
+            self.open(Overlay::Why);
         }
     }
 

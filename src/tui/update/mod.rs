@@ -84,7 +84,10 @@ impl App {
         };
         let (before, now) = (told(&self.frame), told(frame));
         if now != before {
-            self.heard = if now > before { before } else { 0 };
+            self.heard.pieces = if now > before { before } else { 0 };
+        }
+        if frame.run.is_at_rest() && frame.position.event != self.heard.at {
+            (self.heard.since, self.heard.at) = (self.heard.at, frame.position.event);
         }
         if (now != before || asked(frame) != asked(&self.frame))
             && let Some(state) = self.panes.get_mut(Pane::Lesson as usize)

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::session::{BreakpointRow, RunState, Stop, Tone};
+use crate::debug::frame::session::{BreakpointRow, Lesson, RunState, Stop, Tone};
 
 use super::footer::key_of;
 use crate::report::number::grouped;
@@ -161,7 +161,10 @@ fn run_state(app: &App) -> (&'static str, String, Role) {
         }
         RunState::Finished => ("■", "finished".into(), Role::Good),
         RunState::Stuck => {
-            let verdict = frame.deadlock.as_ref().map_or("STUCK", |knot| knot.verdict);
+            // What a bug comes to is for the user to find.
+            let is_hunted = frame.lesson.as_ref().is_some_and(Lesson::is_hunted);
+            let knot = frame.deadlock.as_ref().filter(|_| !is_hunted);
+            let verdict = knot.map_or("STUCK", |knot| knot.verdict);
             ("■", verdict.to_owned(), Role::Bad)
         }
     }

@@ -88,7 +88,8 @@ fn a_bug_is_hunted_on_the_screen_and_the_circle_stands_in_the_map() {
     terminal.send(".");
     terminal.wait_for("hint 1 of 3");
     terminal.send(":end\r");
-    terminal.wait_for("DEADLOCK");
+    // What it comes to is not told before it is asked for.
+    terminal.wait_for("■ STUCK");
     terminal.send("D");
     terminal.wait_for("DEADLOCK at event ");
     terminal.wait_for("(1) again");

@@ -132,7 +132,7 @@ pub(super) fn tasks(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         let when = match (task.started, task.ended) {
             (None, _) if task.flushing > 0 => {
                 let caches = plural(task.flushing as u64, "cache");
-                format!("waits for {caches} to write back what the kernels before have stored")
+                format!("waits for {caches} to write back what was stored before")
             }
             (None, _) => "not started".to_owned(),
             (Some(start), None) => format!("started at cycle {}", time.cycle(start)),
