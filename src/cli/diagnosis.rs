@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::interrupt::Interrupt;
 use super::work::Work;
-use crate::debug::blame::blame_run;
+use crate::debug::blame::{blame_livelock, blame_run};
 use crate::debug::diagnosis::{Diagnosis, diagnose, doom, dot, trace};
 use crate::diagnostic::{Result, write_whole};
 use crate::machine::{Machine, StepOutcome};
@@ -62,14 +62,21 @@ impl Halved {
     }
 }
 
-/// What the tables decided of the block of which a run has broken a rule; `None` of a long run, and where no table decides.
+/// What the tables decided of the block of which a run has broken a rule, or which goes round in a livelock; `None` of a long run, and where
+/// no table decides.
 ///
 /// `start` is the same machine before its first event.
-pub fn blame(work: &Work, machine: &Machine, start: &Machine) -> Option<Vec<String>> {
-    if machine.violations().is_empty() || machine.event() > MOST_EVENTS {
+pub fn blame(
+    work: &Work,
+    machine: &Machine,
+    start: &Machine,
+    diagnosis: Option<&Diagnosis>,
+) -> Option<Vec<String>> {
+    if machine.event() > MOST_EVENTS || (machine.violations().is_empty() && diagnosis.is_none()) {
         return None;
     }
-    blame_run(start, machine, &work.scenario.all_tables(&work.options).ok()?)
+    let tables = work.scenario.all_tables(&work.options).ok()?;
+    blame_run(start, machine, &tables).or_else(|| blame_livelock(start, machine, diagnosis?, &tables))
 }
 
 /// Writes the wait-for graph for Graphviz.

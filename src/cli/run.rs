@@ -200,8 +200,8 @@ impl Run {
         let diagnosis = diagnosis::of(&report, runner.machine(), &begun, &interrupt);
         self.draw(diagnosis.as_ref(), runner.machine())?;
         let done = Done {
+            blame: diagnosis::blame(&work, runner.machine(), &begun, diagnosis.as_ref()),
             diagnosis,
-            blame: diagnosis::blame(&work, runner.machine(), &begun),
             scenario: work.name.clone(),
             machine,
             set: work.scenario.set_of_machine(&work.options),

@@ -196,7 +196,8 @@ fn run(work: &Work, notes: &mut Notes, interrupt: &Interrupt) -> Result<(Report,
         return Ok((report, (None, None)));
     }
     let diagnosis = diagnosis::of(&report, runner.machine(), &begun, interrupt);
-    Ok((report, (diagnosis, diagnosis::blame(work, runner.machine(), &begun))))
+    let blame = diagnosis::blame(work, runner.machine(), &begun, diagnosis.as_ref());
+    Ok((report, (diagnosis, blame)))
 }
 
 /// What holds on this machine whatever happens.

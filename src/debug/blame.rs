@@ -1,6 +1,9 @@
 //! What a broken rule goes back to: what the protocol's tables decided about the block, and where that stands in their files.
 
+use rustc_hash::FxHashSet;
+
 use super::describe;
+use super::diagnosis::{Diagnosis, Verdict, diagnose};
 use super::frame::focus;
 use super::session::Session;
 use super::stop::Reason;
@@ -43,13 +46,44 @@ pub fn blame(session: &mut Session) -> Option<Vec<String>> {
     Some(std::iter::once(head).chain(decided).collect())
 }
 
-/// What an exploration has found where the cursor stands, if it is what goes round for ever, and what that was about last.
+/// What goes round for ever where the cursor stands, as an exploration has found or a transaction has taken too long, and what that is about.
 fn round(session: &mut Session) -> Option<(String, Option<Range>)> {
-    let found = match session.recorded_here()? {
-        Reason::Found(found) if ENDLESS.iter().any(|rule| found.starts_with(rule)) => found,
-        _ => return None,
-    };
-    Some((found, session.last_records().iter().rev().find_map(|record| record.range)))
+    match session.recorded_here() {
+        Some(Reason::Found(found)) if ENDLESS.iter().any(|rule| found.starts_with(rule)) => {
+            let last = session.last_records().iter().rev().find_map(|record| record.range);
+            return Some((found, last));
+        }
+        _ => {}
+    }
+    let is_late =
+        |record: &&Record| matches!(&record.what, What::Violation { rule, .. } if OTHERS.contains(rule));
+    let late = session.last_records().iter().find(is_late).cloned()?;
+    let machine = session.machine().machine()?;
+    let range = livelocked(machine, &diagnose(machine)?)?;
+    Some((describe::record(&late, machine.components()), Some(range)))
+}
+
+/// What the oldest transaction of a livelock is about.
+fn livelocked(machine: &Machine, diagnosis: &Diagnosis) -> Option<Range> {
+    let txn = diagnosis.transactions.first().filter(|_| diagnosis.verdict == Verdict::Livelock)?;
+    machine.transaction_range(*txn)
+}
+
+/// The same of a run that has ended in a livelock.
+#[must_use]
+pub fn blame_livelock(
+    start: &Machine,
+    ended: &Machine,
+    diagnosis: &Diagnosis,
+    tables: &[Source],
+) -> Option<Vec<String>> {
+    let range = livelocked(ended, diagnosis)?;
+    let (mut machine, mut heard, mut records) = (start.clone(), Records::listening(), Vec::new());
+    machine.run_until(ended.event().saturating_sub(BACK));
+    while machine.event() < ended.event() && machine.step(&mut heard) == StepOutcome::Ran {
+        records.append(&mut heard.list);
+    }
+    decided(&machine, (range, true), &records, tables)
 }
 
 /// The same of what an exploration has found that goes round for ever, at the end of so many steps of a run from its `start`.
@@ -111,12 +145,15 @@ fn decided(
         Some((record, places(machine, &files, &records[..at], record).or_else(asked)?))
     };
     let about = |record: &Record| record.range.is_some_and(|range| range.overlaps(line));
+    // What goes round is told once.
+    let mut seen = FxHashSet::default();
     let decisions: Vec<_> = records
         .iter()
         .enumerate()
+        .rev()
         .filter(|(_, record)| about(record))
         .filter_map(decided)
-        .rev()
+        .filter(|(_, places)| !goes_round || seen.insert(places.clone()))
         .take(TOLD)
         .collect();
     if decisions.is_empty() {

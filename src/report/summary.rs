@@ -156,10 +156,10 @@ fn took(run: &Run) -> String {
 fn verdict(text: &mut String, run: &Run, file: &str) {
     let report = &run.report;
     if let Some(stopped) = &run.stopped_at {
-        let _ = writeln!(text, "stopped at event {}, cycle {}:", report.events, grouped(report.cycles));
+        let _ = writeln!(text, "stopped at event {}, cycle {}:", report.events, report.cycles);
         let _ = writeln!(text, "{}", stopped.text.trim());
     } else if run.ended() == "interrupted" {
-        let _ = writeln!(text, "interrupted at event {}, cycle {}", report.events, grouped(report.cycles));
+        let _ = writeln!(text, "interrupted at event {}, cycle {}", report.events, report.cycles);
     } else if report.passed && report.expectations > 0 {
         let _ = writeln!(text, "passed: {} held", expectations(report.expectations));
     } else if report.passed {
@@ -172,7 +172,8 @@ fn verdict(text: &mut String, run: &Run, file: &str) {
     for failure in report.failures.iter().take(FAILURES) {
         let word = if is_cut(failure) { "not reached" } else { "FAILED" };
         let line = failure.line.map_or_else(String::new, |line| format!("{file}:{line}: "));
-        let place = format!("at event {}, cycle {}", failure.event, grouped(failure.cycle));
+        // As `goto` takes it.
+        let place = format!("at event {}, cycle {}", failure.event, failure.cycle);
         let _ = writeln!(text, "{word}: {line}{} ({place})", failure.message);
     }
     if let Some(more) = report.failures.len().checked_sub(FAILURES).filter(|more| *more > 0) {

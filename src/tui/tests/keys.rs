@@ -277,6 +277,31 @@ fn enter_selects_in_all_panes() {
 }
 
 #[test]
+fn enter_selects_at_once_and_travels_only_to_what_was_pointed_at() {
+    let mut app = app(Sample::frame(), 120, 40);
+    app.focus = Pane::Directory;
+    let requests = press(&mut app, "enter");
+    assert!(matches!(requests.as_slice(), [Request::Select(_)]), "{requests:?}");
+    app.focus = Pane::Timeline;
+    assert_eq!(press(&mut app, "enter"), []);
+    assert_eq!(commands(&press(&mut app, "right enter")).len(), 1);
+}
+
+#[test]
+fn why_is_asked_of_what_is_under_the_cursor_unless_something_went_wrong() {
+    for (tone, is_meant) in [(Tone::Plain, true), (Tone::Bad, false)] {
+        let stop = Stop { text: "here".to_owned(), tone, ..Stop::default() };
+        let mut app = app(Frame { stop: Some(stop), ..Sample::frame() }, 120, 40);
+        app.focus = Pane::Directory;
+        press(&mut app, "down down");
+        let asked = press(&mut app, "y");
+        let is_selected = asked.iter().any(|request| matches!(request, Request::Select(_)));
+        assert_eq!(is_selected, is_meant, "{asked:?}");
+        assert!(!is_selected || commands(&asked) == ["why"], "{asked:?}");
+    }
+}
+
+#[test]
 fn a_click_focuses_selects_and_travels() {
     let mut app = app(Sample::frame(), 120, 40);
     let click = |app: &mut App, (column, row)| {

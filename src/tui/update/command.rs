@@ -392,7 +392,10 @@ impl App {
     /// Why what is under the cursor waits, or what is selected.
     fn why(&mut self) {
         let selected = self.frame.selection;
-        let meant = self.cursor(self.focus).filter(|target| !matches!(target, Target::Event(_)));
+        // Where something went wrong, that is what is asked about, wherever a cursor was left.
+        let is_wrong = self.frame.stop.as_ref().is_some_and(|stop| stop.tone == Tone::Bad);
+        let meant = self.cursor(self.focus).filter(|_| !is_wrong);
+        let meant = meant.filter(|target| !matches!(target, Target::Event(_)));
         if let Some(target) = meant.filter(|target| target.choose(selected) != selected) {
             self.choose(target);
             self.command("why");

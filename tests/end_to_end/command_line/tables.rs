@@ -158,6 +158,23 @@ fn what_an_exploration_finds_is_told_with_the_cells_that_led_to_it() {
     let asked_again = explored("F = { load = \"hit\"", "F = { load = \"read > granted\"");
     assert!(asked_again.contains("livelock: "), "{asked_again}");
     assert!(asked_again.contains("[cache] F: load = \"read > granted\""), "{asked_again}");
+    assert_eq!(asked_again.matches("[cache] F: load").count(), 1, "each once: {asked_again}");
     let forgotten = explored("read = \"data > S\", write = \"data > I\" }\nS", "write = \"data > I\" }\nS");
     assert!(forgotten.contains("[cache] F: no read"), "{forgotten}");
+}
+
+#[test]
+fn a_run_that_goes_round_is_told_with_the_cell_that_asks_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let again = MESIF.replacen("F = { load = \"hit\"", "F = { load = \"read > granted\"", 1);
+    std::fs::write(path("p.toml"), again).unwrap();
+    let head = "machine = \"tiny/umh-2gpu\"\nprotocol = \"p.toml\"\ntransaction-limit = 20000\n";
+    let work = "[[program]]\nid = \"first\"\nby = \"gpu0.cu0\"\ndo = [\"store 0x1000 01\"]\n\
+                [[program]]\nafter = \"first\"\nby = \"gpu1.cu0\"\ndo = [\"load 0x1000 1\"]\n";
+    std::fs::write(path("s.toml"), format!("{head}{work}")).unwrap();
+    let told = call(&["run", &path("s.toml")]);
+    assert_eq!(told.code, Some(1), "{told:?}");
+    let place = "p.toml:13 [cache] F: load = \"read > granted\"";
+    assert!(told.stdout.contains("LIVELOCK") && told.stdout.contains(place), "{told:?}");
 }
