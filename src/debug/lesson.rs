@@ -299,11 +299,16 @@ impl Lesson {
         self.checker.expectations()
     }
 
+    /// How an expectation has failed up to `event`, if it has.
+    #[must_use]
+    pub fn failed(&self, expectation: usize, event: EventNumber) -> Option<&Failed> {
+        self.failed.iter().find(|failed| failed.expectation == Some(expectation) && failed.event <= event)
+    }
+
     /// Whether an expectation holds at `event`; `None` while that is not decided.
     #[must_use]
     pub fn verdict(&self, expectation: usize, event: EventNumber) -> Option<bool> {
-        let failed = |failed: &Failed| failed.expectation == Some(expectation) && failed.event <= event;
-        if self.failed.iter().any(failed) {
+        if self.failed(expectation, event).is_some() {
             return Some(false);
         }
         let settled = self.settled.get(expectation).copied().flatten()?;

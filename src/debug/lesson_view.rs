@@ -17,6 +17,7 @@ impl Session {
         let expectations: Vec<_> = expectations
             .map(|(index, expectation)| Expectation {
                 text: expected(expectation),
+                failed: lesson.failed(index, event).map(|failed| (failed.event, failed.message.clone())),
                 holds: lesson.verdict(index, event),
             })
             .collect();

@@ -256,8 +256,16 @@ impl Sample {
             score: (1, 2),
             hides: false,
             expectations: vec![
-                Expectation { text: "never: transition at gpu0.cu0.l1 to I".into(), holds: Some(true) },
-                Expectation { text: "state of gpu1.cu1.l1 block 0x1000 is N".into(), holds: None },
+                Expectation {
+                    text: "never: transition at gpu0.cu0.l1 to I".into(),
+                    holds: Some(true),
+                    failed: None,
+                },
+                Expectation {
+                    text: "state of gpu1.cu1.l1 block 0x1000 is N".into(),
+                    holds: None,
+                    failed: None,
+                },
             ],
             hunt: None,
         }

@@ -199,6 +199,8 @@ pub struct Reveal {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expectation {
     pub text: String,
+    /// What was so instead, and when, if it has failed.
+    pub failed: Option<(EventNumber, String)>,
     /// `None` while it is not decided yet.
     pub holds: Option<bool>,
 }

@@ -341,7 +341,9 @@ fn expected(canvas: &mut Canvas, y: u16, expectation: &Expectation) -> u16 {
     };
     canvas.text(1, y, mark, role);
     let mut row = y;
-    for line in wrap(&expectation.text, canvas.width().saturating_sub(4)) {
+    // What was so instead says what was expected, too.
+    let text = expectation.failed.as_ref().map_or(&expectation.text, |(_, message)| message);
+    for line in wrap(text, canvas.width().saturating_sub(4)) {
         canvas.text(3, row, &line, if expectation.holds == Some(false) { Role::Bad } else { Role::Dim });
         row = row.saturating_add(1);
     }

@@ -1,7 +1,7 @@
 //! What is told beside the panes: answers, lessons, help, messages, boxes.
 
 use super::*;
-use crate::debug::frame::session::Say;
+use crate::debug::frame::session::{Expectation, Lesson, Say};
 
 #[test]
 fn what_is_displayed_is_seen_at_every_stop() {
@@ -400,4 +400,23 @@ fn a_small_screen_says_why_it_stopped() {
      umh/fig5-b1  ‖ paused  event 0 of 28 · cycle 0 (0 ns)  NMOESI · 2 GPUs · PCIe…
      ■ start of the run: there is no earlier event  ▸ Nothing has happened yet. s …
     ");
+}
+
+#[test]
+fn what_has_stopped_the_run_comes_first_with_what_was_so_instead() {
+    let frame = Sample::frame();
+    let lesson = frame.lesson.clone().unwrap();
+    let story: String = lesson.said.last().unwrap().text.chars().take(16).collect();
+    let failed = Expectation {
+        text: "after a: x is 1".to_owned(),
+        failed: Some((3, "after a: x is 0, not 1".to_owned())),
+        holds: Some(false),
+    };
+    let lesson = Lesson { expectations: vec![failed], ..lesson };
+    let stop = Stop { text: "expectation failed".to_owned(), tone: Tone::Bad, ..Stop::default() };
+    let mut app = app(Frame { lesson: Some(lesson), stop: Some(stop), ..frame }, 80, 24);
+    press(&mut app, "f9");
+    let screen = screen(&mut app);
+    let (wrong, told) = (screen.find("✗ after a: x is 0, not 1"), screen.find(&story));
+    assert!(wrong.is_some() && wrong < told, "{screen}");
 }

@@ -17,7 +17,7 @@ pub(super) fn lesson(session: &mut Session, arguments: &Arguments) -> Result<Vec
         lines.extend(say.question.iter().flat_map(question));
     }
     lines.extend(view.question.iter().flat_map(question));
-    for (number, expectation) in view.expectations.iter().enumerate() {
+    for expectation in &view.expectations {
         let verdict = match expectation.holds {
             None if view.hides => continue,
             None => "open  ",
@@ -25,20 +25,13 @@ pub(super) fn lesson(session: &mut Session, arguments: &Arguments) -> Result<Vec
             Some(false) => "FAILED",
         };
         lines.push(format!("{verdict} {}", expectation.text));
-        lines.extend(failure(session, number));
+        let failed = expectation.failed.iter();
+        lines.extend(failed.map(|(event, message)| format!("  event {event}: {message}")));
     }
     if lines.is_empty() {
         lines.push("nothing has been said or asked so far".to_owned());
     }
     Ok(lines)
-}
-
-/// When and how an expectation has failed up to here.
-fn failure(session: &Session, number: usize) -> Option<String> {
-    let mut failures = session.timeline.lesson()?.failures();
-    let failed =
-        failures.find(|failed| failed.expectation == Some(number) && failed.event <= session.event())?;
-    Some(format!("  event {}: {}", failed.event, failed.message))
 }
 
 fn question(question: &Question) -> Vec<String> {
