@@ -17,7 +17,7 @@ use crate::model::patch::Patch;
 use crate::model::record::Records;
 use crate::model::time::TimeBase;
 use crate::protocol::node::{Node, Offer, Role, Timeless, message_without_time};
-use crate::protocol::outbox::{Buffers, Outbox, PerformedHere, Ticket};
+use crate::protocol::outbox::{Buffers, Notes, Outbox, PerformedHere, Ticket};
 
 /// What came of an input.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +84,7 @@ impl System {
         let mut records = Records::silent();
         let time = TimeBase { ticks_per_second: 1, ticks_per_cycle: 1 };
         let mut out = Outbox::new(0, 0, time, Box::<Buffers>::default(), &mut records);
-        out.notes_performed = true;
+        out.notes = Notes::Performed;
         out.homes.clone_from(&self.homes);
         let taken = match input {
             Input::Message(message) => {

@@ -11,7 +11,7 @@ use crate::model::record::Records;
 use crate::model::time::{EventNumber, Tick};
 use crate::parts::agent::{Surroundings, Work};
 use crate::protocol::node::Offer;
-use crate::protocol::outbox::{About, Completion, Outbox};
+use crate::protocol::outbox::{About, Completion, Notes, Outbox};
 
 /// Entries of the queue at most that may be left without an event among them: where there are more, something goes on.
 const LEFT: usize = 64;
@@ -199,6 +199,7 @@ impl Machine {
         let mut out = Outbox::new(self.event, self.now, self.fixed.time, lists, records);
         out.homes = std::mem::take(&mut self.homes);
         out.permissions = std::mem::take(&mut self.permissions);
+        out.notes = if self.checker.is_some() { Notes::Taken } else { Notes::Nothing };
         out
     }
 

@@ -154,6 +154,16 @@ impl Clone for Buffers {
     }
 }
 
+/// What somebody wants to know of what is performed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notes {
+    Nothing,
+    /// For a node above that is told later.
+    Taken,
+    /// For whomever.
+    Performed,
+}
+
 /// Collects the effects of one input.
 #[derive(Debug)]
 pub struct Outbox<'a> {
@@ -165,8 +175,7 @@ pub struct Outbox<'a> {
     pub homes: Homes,
     /// What may be done with them.
     pub permissions: Permissions,
-    /// Somebody wants to know all that is performed.
-    pub notes_performed: bool,
+    pub notes: Notes,
     /// A node that was told to flush has nothing left to flush.
     pub flushed: bool,
     /// A release of a node has ended.
@@ -194,7 +203,7 @@ impl<'a> Outbox<'a> {
             lists,
             homes: Homes::Single,
             permissions: Permissions::default(),
-            notes_performed: false,
+            notes: Notes::Nothing,
             flushed: false,
             released: false,
             cause: None,

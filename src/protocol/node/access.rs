@@ -14,7 +14,7 @@ use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, What};
 use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
-use crate::protocol::outbox::{Completion, Outbox, PerformedHere, Taken, Ticket};
+use crate::protocol::outbox::{Completion, Notes, Outbox, PerformedHere, Taken, Ticket};
 use crate::protocol::store::{Entry, bit};
 use crate::protocol::table::{Next, Step};
 
@@ -241,7 +241,7 @@ impl Node {
         if !is_here {
             self.report_nothing_here(want, out);
         }
-        if out.notes_performed {
+        if out.notes == Notes::Performed {
             let (kind, range, (read, wrote)) = (access.kind, access.range, bytes.clone());
             let is_local = matches!(want.who, Who::Local(_));
             out.performed.push(PerformedHere { kind, range, is_local, read, wrote });
@@ -313,7 +313,7 @@ impl Node {
 
     /// An access was performed for somebody above, who is told later.
     fn note_taken(want: &Want, access: &Access, read: Bytes, wrote: Bytes, out: &mut Outbox) {
-        let Some(number) = want.number else { return };
+        let Some(number) = want.number.filter(|_| out.notes == Notes::Taken) else { return };
         let (kind, range, mask) = (access.kind, access.range, access.mask.clone());
         out.taken.push(Taken { number, kind, range, read, wrote, mask });
     }

@@ -11,7 +11,7 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind};
 use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
-use crate::protocol::outbox::{About, Breach, Outbox, PerformedHere};
+use crate::protocol::outbox::{About, Breach, Notes, Outbox, PerformedHere};
 use crate::protocol::store::{Entry, Unit, bit};
 use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Step, When};
 
@@ -306,7 +306,7 @@ impl Node {
             }
             self.tell_transition((state, state), want.action, waited, Self::about(want), out);
             let read = Access { kind: AccessKind::Load, range: want.range, bytes: Bytes::new(), mask: None };
-            if out.notes_performed && want.is_load() {
+            if out.notes == Notes::Performed && want.is_load() {
                 self.note_given(want, out);
             }
             self.complete(want, &read, Bytes::new(), Bytes::new(), out);
