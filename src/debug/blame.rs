@@ -6,7 +6,7 @@ use super::describe;
 use super::diagnosis::{Diagnosis, Verdict, diagnose};
 use super::frame::focus;
 use super::session::Session;
-use super::stop::Reason;
+use super::stop::{ENDLESS, Reason};
 use super::subject::Subject;
 use crate::config::protocol::{Place, Places};
 use crate::diagnostic::Source;
@@ -29,9 +29,6 @@ const TOLD: usize = 12;
 /// Rules that no table breaks: something takes too long, or a choice is none.
 const OTHERS: [&str; 3] = ["overdue", "livelock", "choice"];
 
-/// What an exploration finds that goes round, and breaks no rule of a state.
-const ENDLESS: [&str; 2] = ["livelock", "starvation"];
-
 /// What the tables decided of the block of which a rule is broken at the cursor, the latest first; `None` where none is.
 pub fn blame(session: &mut Session) -> Option<Vec<String>> {
     let event = session.event();
@@ -48,12 +45,9 @@ pub fn blame(session: &mut Session) -> Option<Vec<String>> {
 
 /// What goes round for ever where the cursor stands, as an exploration has found or a transaction has taken too long, and what that is about.
 fn round(session: &mut Session) -> Option<(String, Option<Range>)> {
-    match session.recorded_here() {
-        Some(Reason::Found(found)) if ENDLESS.iter().any(|rule| found.starts_with(rule)) => {
-            let last = session.last_records().iter().rev().find_map(|record| record.range);
-            return Some((found, last));
-        }
-        _ => {}
+    if let Some(Reason::Found(found)) = session.recorded_here().filter(Reason::goes_round) {
+        let last = session.last_records().iter().rev().find_map(|record| record.range);
+        return Some((found, last));
     }
     let is_late =
         |record: &&Record| matches!(&record.what, What::Violation { rule, .. } if OTHERS.contains(rule));

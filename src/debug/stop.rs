@@ -17,6 +17,9 @@ pub const DEADLOCK_TELLS: &str = "deadlock tells why";
 /// The command that tells what led to a broken rule; the same.
 pub const WHY_TELLS: &str = "why tells what led to it";
 
+/// What an exploration finds that goes round, and breaks no rule of a state.
+pub const ENDLESS: [&str; 2] = ["livelock", "starvation"];
+
 /// Why a movement ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -171,6 +174,7 @@ impl Reason {
                 format!("watchpoint {id}, {text}: {before} > {after}")
             }
             Self::Violation { rule, text } => format!("violation of {rule}: {text} ({WHY_TELLS})"),
+            Self::Found(text) if self.goes_round() => format!("found: {text} ({WHY_TELLS})"),
             Self::Found(text) => format!("found: {text}"),
             Self::Differs => {
                 "this is not the state that was recorded here: umscope replay tells from where on it differs"
@@ -194,6 +198,12 @@ impl Reason {
             }
             Self::Interrupted { back_from } => format!("interrupted{}", on_the_way_back(*back_from)),
         }
+    }
+
+    /// Whether an exploration has found that it goes round for ever.
+    #[must_use]
+    pub fn goes_round(&self) -> bool {
+        matches!(self, Self::Found(found) if ENDLESS.iter().any(|rule| found.starts_with(rule)))
     }
 
     /// Whether a lesson says it, or asks.

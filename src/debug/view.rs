@@ -116,6 +116,7 @@ impl Session {
             ended: self.timeline.end().is_some(),
             shown,
             last: &last,
+            goes_round: self.recorded_here().is_some_and(|found| found.goes_round()),
             journey: &journey,
             journey_is_whole,
             begins: self.began.filter(|(txn, _)| selection.txn == Some(*txn)).map(|(_, event)| event),

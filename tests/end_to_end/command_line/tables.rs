@@ -136,8 +136,8 @@ M = { E = "M" }
 E = { E = "M" }
 "#;
 
-/// What an exploration of MESIF with one change tells.
-fn explored(from: &str, to: &str) -> String {
+/// What an exploration of MESIF with one change tells, and `why` at the end of its recording.
+fn explored(from: &str, to: &str) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     assert!(MESIF.contains(from), "{from}");
@@ -145,21 +145,25 @@ fn explored(from: &str, to: &str) -> String {
     let arguments = ["explore", "explore/two-gpu", "--protocol", &path("p.toml"), "--record", &path("x.rec")];
     let told = call(&arguments);
     assert_eq!(told.code, Some(i32::from(from != to)), "{told:?}");
-    told.stdout
+    let why = call(&["debug", &path("x.rec"), "--no-tui", "-x", "why"]);
+    (told.stdout, why.stdout)
 }
 
 #[test]
 fn what_an_exploration_finds_is_told_with_the_cells_that_led_to_it() {
-    assert!(explored("", "").contains("no rule was broken"));
+    assert!(explored("", "").0.contains("no rule was broken"));
     // Of two rules that are broken at once the same is told whichever GPU is which.
-    let unasked = explored("probe = \"read owner\", grant", "grant");
+    let (unasked, _) = explored("probe = \"read owner\", grant", "grant");
     let (found, blamed) = (unasked.matches(" steps)").count(), unasked.matches("decided of").count());
     assert!(found > 0 && found == blamed, "{unasked}");
-    let asked_again = explored("F = { load = \"hit\"", "F = { load = \"read > granted\"");
+    let (asked_again, why) = explored("F = { load = \"hit\"", "F = { load = \"read > granted\"");
     assert!(asked_again.contains("livelock: "), "{asked_again}");
     assert!(asked_again.contains("[cache] F: load = \"read > granted\""), "{asked_again}");
     assert_eq!(asked_again.matches("[cache] F: load").count(), 1, "each once: {asked_again}");
-    let forgotten = explored("read = \"data > S\", write = \"data > I\" }\nS", "write = \"data > I\" }\nS");
+    assert!(why.contains("livelock: "), "{why}");
+    assert_eq!(why.matches("[cache] F: load").count(), 1, "{why}");
+    let (forgotten, _) =
+        explored("read = \"data > S\", write = \"data > I\" }\nS", "write = \"data > I\" }\nS");
     assert!(forgotten.contains("[cache] F: no read"), "{forgotten}");
 }
 
