@@ -1,6 +1,6 @@
 //! Faults of single cells.
 
-use super::reach::{Level, REQUESTS, asks_owners, unmerged};
+use super::reach::{Level, REQUESTS, asks_owners, request_of, unmerged};
 use super::{Study, columns};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
@@ -129,12 +129,7 @@ impl Study<'_> {
     ) -> Option<(State, State)> {
         let is_asked = level.has_children && self.is_asked_in(action) && self.table.is_exclusive(state);
         let next = after.iter().copied().find(|next| !self.table.is_exclusive(*next)).filter(|_| is_asked)?;
-        let request = match action {
-            Action::Store => MessageKind::Write,
-            Action::NStore => MessageKind::ReadNc,
-            _ => MessageKind::Read,
-        };
-        let grants = self.table.directory(request).iter().map(|rule| rule.grant);
+        let grants = self.table.directory(request_of(action)).iter().map(|rule| rule.grant);
         Some((next, grants.into_iter().find(|grant| self.table.is_exclusive(*grant))?))
     }
 
@@ -243,14 +238,7 @@ impl Study<'_> {
 
     /// Whether a child of this level sends a request of this column that has to be granted, and not one that is performed.
     fn is_asked_for(&self, level: &Level, action: Action) -> bool {
-        let asks = |step: Step, column: Action| {
-            let request = match action {
-                Action::Store => MessageKind::Write,
-                Action::NStore => MessageKind::ReadNc,
-                _ => MessageKind::Read,
-            };
-            column == action && step == Step::Ask(request)
-        };
+        let asks = |step: Step, column: Action| column == action && step == Step::Ask(request_of(action));
         level.has_children
             && self.table.has_directory()
             && self.levels().iter().any(|child| child.uses(self.table, asks))

@@ -69,12 +69,7 @@ impl Level {
 
     /// Whether a cache of this level sends the request that its parent serves by this column.
     pub fn asks_for(&self, table: &Table, column: Action) -> bool {
-        let request = match column {
-            Action::Load => MessageKind::Read,
-            Action::Store => MessageKind::Write,
-            _ => MessageKind::ReadNc,
-        };
-        self.uses(table, |step, _| step == Step::Ask(request))
+        self.uses(table, |step, _| step == Step::Ask(request_of(column)))
     }
 
     /// Whether a child hands on what this column is for.
@@ -269,6 +264,15 @@ fn granted(table: &Table, state: State, request: MessageKind) -> Vec<State> {
     let possible =
         table.directory(request).iter().filter(|rule| !(is_alone && rule.when == When::OwnedByAnother));
     possible.map(|rule| rule.grant).take(if is_alone { 1 } else { usize::MAX }).collect()
+}
+
+/// The request that a node with children serves by a column.
+pub fn request_of(column: Action) -> MessageKind {
+    match column {
+        Action::Store => MessageKind::Write,
+        Action::NStore => MessageKind::ReadNc,
+        _ => MessageKind::Read,
+    }
 }
 
 /// Whether a rule has an owner asked for its data.
