@@ -354,6 +354,7 @@ fn no_kind(source: &Source) -> Box<Diagnostic> {
 fn protocol(table: &Table) -> Found {
     let states: Vec<_> = table.rows.iter().map(|row| row.state.letter().to_string()).collect();
     let cells = table.rows.iter().flat_map(|row| &row.leaf).flatten().count();
+    let inner_cells = table.rows.iter().flat_map(|row| &row.inner).flatten().count();
     let rules = [&table.read, &table.read_nc, &table.write];
     Found::new(
         "protocol",
@@ -363,6 +364,7 @@ fn protocol(table: &Table) -> Found {
             ("source", if table.source.is_empty() { Value::Null } else { json!(table.source) }),
             ("states", json!(states.join(" "))),
             ("cells", json!(cells)),
+            ("inner_cells", json!(inner_cells)),
             ("directory_rules", json!(rules.iter().map(|rules| rules.len()).sum::<usize>())),
             ("merges", json!(table.merge.len())),
         ],

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::Tries;
 use super::exit::Trouble;
-use crate::debug::blame::{blame_round, blame_run};
-use crate::debug::diagnosis::diagnose;
+use crate::debug::blame::{blame_found, blame_livelock, blame_run};
+use crate::debug::diagnosis::{Diagnosis, diagnose};
 use crate::explore::way::Violation;
 use crate::machine::Machine;
 use crate::model::component::Components;
@@ -66,10 +66,11 @@ pub fn of(
     let is_found = after.violations().iter().any(|own| own.rule == violation.rule);
     let machine = if is_found { after } else { machine };
     let tables = scenario.all_tables(&options).unwrap_or_default();
-    let round = || blame_round(&begun, steps, violation.rule, &tables);
-    let blame = blame_run(&begun, &machine, &tables).or_else(round);
+    let is_stuck = violation.rule == "deadlock";
+    let found = || blame_found(&begun, steps, violation.rule, &tables).filter(|_| !is_stuck);
+    let blame = blame_run(&begun, &machine, &tables).or_else(found);
     let told = Told::of(&machine, violation, blame);
-    let how = if violation.rule == "deadlock" { Ending::Deadlock } else { Ending::Violation };
+    let how = if is_stuck { Ending::Deadlock } else { Ending::Violation };
     let found = Some(format!("{}: {}", violation.rule, told.text.as_ref().unwrap_or(&violation.text)));
     recording.end = Some(End { mark, how, found });
     Ok((told, recording))
@@ -104,8 +105,11 @@ pub fn of_run(
     };
     recording.end = Some(End { mark: Mark::of(runner.machine()), how, found: failed.map(str::to_owned) });
     let machine = runner.machine();
-    let chain = diagnose(machine).filter(|_| how == Ending::Deadlock).map(|diagnosis| diagnosis.chain());
-    let blame = blame_run(&begun, machine, &scenario.all_tables(options).unwrap_or_default());
+    let diagnosis = diagnose(machine);
+    let tables = scenario.all_tables(options).unwrap_or_default();
+    let livelock = || blame_livelock(&begun, machine, diagnosis.as_ref()?, &tables);
+    let blame = blame_run(&begun, machine, &tables).or_else(livelock);
+    let chain = diagnosis.as_ref().filter(|_| how == Ending::Deadlock).map(Diagnosis::chain);
     Ok((Told { text: None, chain: chain.unwrap_or_default(), blame }, recording))
 }
 

@@ -24,6 +24,7 @@ use crate::debug::session::{Reload, Session};
 use crate::debug::{engine, interrupt};
 use crate::diagnostic::{self, Diagnostic};
 use crate::model::time::EventNumber;
+use crate::recording::Ending;
 use crate::report::number::grouped;
 use crate::tui::run::{self, End};
 use crate::tui::settings::Settings;
@@ -195,7 +196,11 @@ pub fn open(target: &Target) -> Result<Opened, Trouble> {
         let end = work.recording.as_ref().and_then(|recording| recording.end.as_ref());
         let there = end.filter(|end| end.how.is_of_interest()).map(|end| end.mark.event);
         let mut origin = Origin::scenario(&work.name, &work.scenario, &work.options, prepared);
-        origin.recorded = end.map(|end| Recorded { mark: end.mark, found: end.found.clone() });
+        origin.recorded = end.map(|end| Recorded {
+            mark: end.mark,
+            found: end.found.clone(),
+            is_violation: end.how == Ending::Violation,
+        });
         Ok((origin, there, work))
     };
     let (origin, there, work) = load()?;

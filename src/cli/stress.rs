@@ -351,8 +351,9 @@ impl Stress {
                 lines.extend(small.diagnosis.iter().flat_map(Diagnosis::lines));
                 let file = self.failure.display();
                 let of = if small.is_of_another { " of a shorter run" } else { "" };
+                let shows = if small.accesses == 1 { "that shows it is" } else { "that show it are" };
                 lines.push(format!(
-                    "{}{of} that show it are in {file}: {}",
+                    "{}{of} {shows} in {file}: {}",
                     counted(small.accesses as u64, "instruction"),
                     small.found
                 ));

@@ -5,7 +5,7 @@ use std::ops::{Range, RangeInclusive};
 
 use super::document::{At, Document};
 use super::fail;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
 
 /// Checks values against their limits, and complains in the document that they come from.
@@ -22,6 +22,12 @@ pub(super) struct Known {
 }
 
 impl Check<'_> {
+    /// That a key is what it cannot be; it is called as it was written.
+    fn complain(self, span: &Range<usize>, key: &str, value: impl fmt::Display) -> Diagnostic {
+        let message = format!("{} is {value}", self.document.as_written(key));
+        self.document.complain(Some(span), message)
+    }
+
     /// A count within `limits`.
     pub fn count(
         self,
@@ -35,7 +41,7 @@ impl Check<'_> {
             Ok(count) if limits.contains(&count) => Ok(count),
             _ => {
                 let expected = format!("{} to {}", limits.start(), limits.end());
-                fail(self.document.complain(Some(span), format!("{key} is {value}")).expected(expected))
+                fail(self.complain(span, key, value).expected(expected))
             }
         }
     }
@@ -45,8 +51,7 @@ impl Check<'_> {
         let Some(share) = given else { return Ok(None) };
         // Below one percent stands who means a fraction of 1.
         if !(1.0..=100.0).contains(&share.value) {
-            let message = format!("{key} is {}", share.value);
-            let mut complaint = self.document.complain(Some(&share.span), message);
+            let mut complaint = self.complain(&share.span, key, share.value);
             if (0.01..1.0).contains(&share.value) {
                 complaint.suggestion =
                     Some(format!("did you mean {}?", (share.value * 1000.0).round() / 10.0));
@@ -70,7 +75,7 @@ impl Check<'_> {
             Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
             _ => words.concat(),
         };
-        fail(self.document.complain(Some(span), format!("{key} is {value}")).expected(expected))
+        fail(self.complain(span, key, value).expected(expected))
     }
 
     /// A size within `limits`.
@@ -86,7 +91,7 @@ impl Check<'_> {
             return Ok(Known { value: value.0, span: Some(span.clone()) });
         }
         let expected = format!("{} to {}", Size(*limits.start()), Size(*limits.end()));
-        fail(self.document.complain(Some(span), format!("{key} is {value}")).expected(expected))
+        fail(self.complain(span, key, value).expected(expected))
     }
 
     /// A size within `limits` that is a power of two.
@@ -102,6 +107,7 @@ impl Check<'_> {
             return Ok(size);
         }
         let (below, above) = around(size.value);
+        let key = self.document.as_written(key);
         let message = format!("{key} is {}, which is not a power of two", Size(size.value));
         let expected = format!("{} or {}", Size(below), Size(above));
         fail(self.document.complain(size.span.as_ref(), message).expected(expected))
@@ -142,7 +148,7 @@ impl Check<'_> {
         if fits(*value) {
             return Ok(*value);
         }
-        fail(self.document.complain(Some(span), format!("{key} is {value}")).expected(range))
+        fail(self.complain(span, key, value).expected(range))
     }
 
     /// That the block or piece `below` is not larger than `above`; the complaint points at the one that was given.

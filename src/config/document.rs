@@ -12,6 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::fail;
+use super::lists::list_for_table;
 use super::names::{DEEPEST, OVERRIDES, other_name};
 use super::settings::Setting;
 use crate::diagnostic::{Diagnostic, Result, Source, from_toml};
@@ -40,6 +41,11 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for At<T> {
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         generator.subschema_for::<T>()
     }
+}
+
+/// What a file of some kind is read as, and its schema.
+pub trait Described: DeserializeOwned {
+    fn schema() -> &'static serde_json::Value;
 }
 
 /// A TOML text with overrides.
@@ -153,6 +159,24 @@ impl Document {
         self.overrides.push(Override { source, offset: end + 1, within, key, value });
     }
 
+    /// Reads the text, with what was set, as a file of some kind.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and if a list stands where a table has to be.
+    pub fn read_file<T: Described>(&self) -> Result<T> {
+        let file = self.read();
+        let root = self.root()?;
+        let span = root.span();
+        let tree = Spanned::new(span, DeValue::Table(root.into_inner()));
+        match list_for_table(T::schema(), &tree) {
+            // Where the reader complains of tables in a list it says what is meant.
+            Some((span, is_of_tables)) if file.is_ok() || !is_of_tables => {
+                fail(self.complain(Some(&span), "wrong type: a list").expected("a table"))
+            }
+            _ => file,
+        }
+    }
+
     /// Reads the text, with what was set, as a `T`.
     ///
     /// # Errors
@@ -216,9 +240,22 @@ impl Document {
         self.place(key).is_some_and(|span| span.start > self.source.text.len())
     }
 
-    /// Where the last name of `key` that is given stands; a scenario's own machine has its keys in a table.
+    /// `key` with those of its names that the file, or what was set, has for them.
+    #[must_use]
+    pub fn as_written(&self, key: &str) -> String {
+        let written = self.given(key).into_iter().map(|(name, _)| name);
+        let rest = key.split('.').skip(written.len()).map(str::to_owned);
+        written.chain(rest).collect::<Vec<_>>().join(".")
+    }
+
+    /// Where the last name of `key` that is given stands.
     fn place(&self, key: &str) -> Option<Range<usize>> {
-        let root = self.root().ok()?;
+        self.given(key).pop().map(|(_, place)| place)
+    }
+
+    /// As many names of `key` as are given, as they are, and where each stands; a scenario's own machine has its keys in a table.
+    fn given(&self, key: &str) -> Vec<(String, Range<usize>)> {
+        let Ok(root) = self.root() else { return Vec::new() };
         let mut table = root.get_ref();
         let first = key.split('.').next().unwrap_or(key);
         if !table.contains_key(first)
@@ -226,15 +263,15 @@ impl Document {
         {
             table = machine;
         }
-        let mut place = None;
+        let mut given = Vec::new();
         for name in key.split('.') {
             let name = other_name(|key| table.contains_key(key), name).unwrap_or(name);
             let Some((key, value)) = table.get_key_value(name) else { break };
-            place = Some(key.span());
+            given.push((name.to_owned(), key.span()));
             let DeValue::Table(inner) = value.get_ref() else { break };
             table = inner;
         }
-        place
+        given
     }
 
     /// The text at `span`.

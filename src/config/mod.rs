@@ -16,6 +16,7 @@ pub mod sweep_file;
 
 mod cell;
 mod check;
+mod lists;
 mod machine_build;
 mod protocol_file;
 mod quantity;
@@ -74,7 +75,7 @@ pub fn load_machine_from(
     for text in overrides {
         document.set(text)?;
     }
-    let file: MachineFile = document.read().map_err(schema::completed)?;
+    let file: MachineFile = document.read_file().map_err(schema::completed)?;
     // A protocol that the scenario sets lies beside it.
     let folder = found.folder.or_else(|| shelf.folder().map(Path::to_path_buf));
     file.specification(&document, &shelf.in_folder(folder))
@@ -87,7 +88,7 @@ pub fn load_machine_from(
 #[cfg(test)]
 pub(crate) fn machine_from_toml(source: &Source) -> Result<MachineSpec> {
     let document = Document::new(source.clone());
-    let file: MachineFile = document.read()?;
+    let file: MachineFile = document.read_file()?;
     file.specification(&document, &Shelf::default())
 }
 

@@ -57,7 +57,7 @@ pub fn examine_changed(source: &Source, changed: &Table) -> Result<Faults> {
 
 fn read(source: &Source) -> Result<(Document, ProtocolFile, Table)> {
     let document = Document::new(source.clone());
-    let file: ProtocolFile = document.read()?;
+    let file: ProtocolFile = document.read_file()?;
     let table = table(&document, &file)?;
     Ok((document, file, table))
 }

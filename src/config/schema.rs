@@ -1,8 +1,12 @@
 //! JSON schemas of the files, for editors that complete and check them.
 
+use std::sync::LazyLock;
+
 use schemars::schema_for;
 use serde_json::Value;
 
+use super::document::Described;
+use super::lists::choices;
 use super::machine_file::MachineFile;
 use super::protocol_file::ProtocolFile;
 use super::sweep_file::SweepFile;
@@ -12,6 +16,27 @@ use crate::diagnostic::{Complaint, Diagnostic};
 #[must_use]
 pub fn machine() -> serde_json::Value {
     ranged(schema_for!(MachineFile).to_value())
+}
+
+impl Described for MachineFile {
+    fn schema() -> &'static Value {
+        static SCHEMA: LazyLock<Value> = LazyLock::new(machine);
+        &SCHEMA
+    }
+}
+
+impl Described for ProtocolFile {
+    fn schema() -> &'static Value {
+        static SCHEMA: LazyLock<Value> = LazyLock::new(protocol);
+        &SCHEMA
+    }
+}
+
+impl Described for SweepFile {
+    fn schema() -> &'static Value {
+        static SCHEMA: LazyLock<Value> = LazyLock::new(sweep);
+        &SCHEMA
+    }
 }
 
 /// A schema whose whole numbers have the limits that their descriptions tell, such as `1 to 8`.
@@ -97,14 +122,6 @@ fn collect(root: &Value, schema: &Value, path: &str, keys: &mut Vec<String>) {
         let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         collect(root, inner, &path, keys);
     }
-}
-
-/// The schemas that the value of a key may have, references followed.
-fn choices<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
-    let named = schema["$ref"].as_str().and_then(|name| root.pointer(name.trim_start_matches('#')));
-    let inner = schema["anyOf"].as_array().into_iter().flatten();
-    let more = named.into_iter().chain(inner).flat_map(|schema| choices(root, schema));
-    std::iter::once(schema).chain(more).collect()
 }
 
 /// The schema of protocol files.

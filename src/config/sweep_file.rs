@@ -88,7 +88,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<Setting>> {
         let document = Document::new(Source::new("s.toml", text));
-        document.read::<SweepFile>()?.settings(&document)
+        document.read_file::<SweepFile>()?.settings(&document)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::describe;
 use super::diagnosis::{Diagnosis, Verdict, diagnose};
 use super::frame::focus;
 use super::session::Session;
-use super::stop::{ENDLESS, Reason};
+use super::stop::Reason;
 use super::subject::Subject;
 use crate::config::protocol::{Place, Places};
 use crate::diagnostic::Source;
@@ -29,13 +29,16 @@ const TOLD: usize = 12;
 /// Rules that no table breaks: something takes too long, or a choice is none.
 const OTHERS: [&str; 3] = ["overdue", "livelock", "choice"];
 
+/// What an exploration finds that goes round, and breaks no rule of a state.
+const ENDLESS: [&str; 2] = ["livelock", "starvation"];
+
 /// What the tables decided of the block of which a rule is broken at the cursor, the latest first; `None` where none is.
 pub fn blame(session: &mut Session) -> Option<Vec<String>> {
     let event = session.event();
     let broken = session.last_records().iter().find(|record| is_broken(record)).cloned();
-    let told = broken.map(|record| (describe::record(&record, session.machine().components()), record.range));
-    let goes_round = told.is_none();
-    let (head, range) = told.or_else(|| round(session))?;
+    let told =
+        broken.map(|record| (describe::record(&record, session.machine().components()), record.range, false));
+    let (head, range, goes_round) = told.or_else(|| found(session)).or_else(|| late(session))?;
     let start = session.timeline().start().max(event.saturating_sub(BACK));
     let records = session.records(start, event).to_vec();
     let tables = session.maker.as_ref().and_then(|maker| maker.scenario.all_tables(&maker.options).ok());
@@ -43,18 +46,22 @@ pub fn blame(session: &mut Session) -> Option<Vec<String>> {
     Some(std::iter::once(head).chain(decided).collect())
 }
 
-/// What goes round for ever where the cursor stands, as an exploration has found or a transaction has taken too long, and what that is about.
-fn round(session: &mut Session) -> Option<(String, Option<Range>)> {
-    if let Some(Reason::Found(found)) = session.recorded_here().filter(Reason::goes_round) {
-        let last = session.last_records().iter().rev().find_map(|record| record.range);
-        return Some((found, last));
-    }
+/// What an exploration has found where the cursor stands, what that is about, and whether it goes round for ever. Its way there is the
+/// shortest, so that the last step of it is about that block.
+fn found(session: &mut Session) -> Option<(String, Option<Range>, bool)> {
+    let Some(Reason::Found { text, is_violation: true }) = session.recorded_here() else { return None };
+    let goes_round = ENDLESS.iter().any(|rule| text.starts_with(rule));
+    Some((text, session.last_records().iter().rev().find_map(|record| record.range), goes_round))
+}
+
+/// A transaction that has taken too long where the cursor stands, since it goes round for ever, and what that is about.
+fn late(session: &mut Session) -> Option<(String, Option<Range>, bool)> {
     let is_late =
         |record: &&Record| matches!(&record.what, What::Violation { rule, .. } if OTHERS.contains(rule));
     let late = session.last_records().iter().find(is_late).cloned()?;
     let machine = session.machine().machine()?;
     let range = livelocked(machine, &diagnose(machine)?)?;
-    Some((describe::record(&late, machine.components()), Some(range)))
+    Some((describe::record(&late, machine.components()), Some(range), true))
 }
 
 /// What the oldest transaction of a livelock is about.
@@ -80,19 +87,17 @@ pub fn blame_livelock(
     decided(&machine, (range, true), &records, tables)
 }
 
-/// The same of what an exploration has found that goes round for ever, at the end of so many steps of a run from its `start`.
+/// The same of a rule of which an exploration has found that it is broken, at the end of so many steps of a run from its `start`. Its way
+/// there is the shortest, so that the last step of it is about that block.
 #[must_use]
-pub fn blame_round(start: &Machine, steps: usize, rule: &str, tables: &[Source]) -> Option<Vec<String>> {
-    if !ENDLESS.contains(&rule) {
-        return None;
-    }
+pub fn blame_found(start: &Machine, steps: usize, rule: &str, tables: &[Source]) -> Option<Vec<String>> {
     let (mut machine, mut heard, mut records) = (start.clone(), Records::listening(), Vec::new());
     for _ in 0..steps {
         machine.step(&mut heard);
         records.append(&mut heard.list);
     }
     let range = records.iter().rev().find_map(|record| record.range)?;
-    decided(&machine, (range, true), &records, tables)
+    decided(&machine, (range, ENDLESS.contains(&rule)), &records, tables)
 }
 
 /// The same of the first rule that a run has broken, which is made again from its `start`, without what says which rule that is.

@@ -61,13 +61,13 @@ impl Session {
         Ok(recording)
     }
 
-    /// A scenario that begins here: with all accesses of the run, of which those so far are made unseen. What is in
-    /// flight and where the blocks are is told in its comment. And what of it is left out, since it may be over.
+    /// A scenario that begins here: with all accesses and inputs of the run, of which those so far are made unseen. What is
+    /// in flight and where the blocks are is told in its comment. And what of it is left out, since it may be over.
     ///
     /// # Errors
     /// As [`Draft::of`].
     pub fn scenario_from_here(&self) -> Result<(Draft, Vec<String>)> {
-        let (scenario, options) = self.options_here()?;
+        let (scenario, options) = self.whole()?;
         let mut draft = Draft::of(scenario, &options)?;
         let machine = self.machine();
         if machine.event() > FARTHEST {
@@ -270,6 +270,19 @@ that = "value at 0x2000 in host.cpu0.l1 is 1"
         let text = session.scenario_from_here().unwrap().0.text();
         assert!(text.contains("# In flight:\n#   txn ") && text.contains("gpu0.cu0.l1"), "{text}");
         assert!(text.contains("start = { event = 40, digest = \""), "{text}");
+    }
+
+    #[test]
+    fn a_scenario_from_before_a_change_has_the_change_still_to_come() {
+        let mut session = Session::open(Origin::of_text("t", TEXT).unwrap(), None);
+        execute(&mut session, "goto 17");
+        execute(&mut session, "fork set network.latency=\"1 us\"");
+        execute(&mut session, "continue");
+        let end = session.machine().digest();
+        execute(&mut session, "goto 9");
+        let draft = session.scenario_from_here().unwrap().0;
+        let prepared = draft.scenario("kept").unwrap().prepare(&Options::default()).unwrap();
+        assert_eq!(rest(Box::new(prepared.machine)).1, end);
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct Recorded {
     pub mark: Mark,
     /// What an exploration found there: that a request can wait for ever, say, is not to be seen in the machine.
     pub found: Option<String>,
+    /// That is a rule that is broken, and not that nothing can move or an expectation failed.
+    pub is_violation: bool,
 }
 
 /// A scenario with what was said besides.

@@ -17,9 +17,6 @@ pub const DEADLOCK_TELLS: &str = "deadlock tells why";
 /// The command that tells what led to a broken rule; the same.
 pub const WHY_TELLS: &str = "why tells what led to it";
 
-/// What an exploration finds that goes round, and breaks no rule of a state.
-pub const ENDLESS: [&str; 2] = ["livelock", "starvation"];
-
 /// Why a movement ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -42,7 +39,11 @@ pub enum Reason {
         text: String,
     },
     /// An exploration found this here.
-    Found(String),
+    Found {
+        text: String,
+        /// It is a rule that is broken: the tables have led there.
+        is_violation: bool,
+    },
     /// A recording ends here, in another state.
     Differs,
     /// A piece of narration.
@@ -174,8 +175,8 @@ impl Reason {
                 format!("watchpoint {id}, {text}: {before} > {after}")
             }
             Self::Violation { rule, text } => format!("violation of {rule}: {text} ({WHY_TELLS})"),
-            Self::Found(text) if self.goes_round() => format!("found: {text} ({WHY_TELLS})"),
-            Self::Found(text) => format!("found: {text}"),
+            Self::Found { text, is_violation: true } => format!("found: {text} ({WHY_TELLS})"),
+            Self::Found { text, is_violation: false } => format!("found: {text}"),
             Self::Differs => {
                 "this is not the state that was recorded here: umscope replay tells from where on it differs"
                     .to_owned()
@@ -198,12 +199,6 @@ impl Reason {
             }
             Self::Interrupted { back_from } => format!("interrupted{}", on_the_way_back(*back_from)),
         }
-    }
-
-    /// Whether an exploration has found that it goes round for ever.
-    #[must_use]
-    pub fn goes_round(&self) -> bool {
-        matches!(self, Self::Found(found) if ENDLESS.iter().any(|rule| found.starts_with(rule)))
     }
 
     /// Whether a lesson says it, or asks.
@@ -235,7 +230,7 @@ impl Reason {
         match self {
             Self::Violation { .. }
             | Self::Failed { .. }
-            | Self::Found(_)
+            | Self::Found { .. }
             | Self::Differs
             | Self::Expectation(_)
             | Self::Stuck

@@ -13,6 +13,7 @@ use super::frame::session::{Activity, BreakpointRow, CommandInfo, Info, Mark, Ma
 use super::frame::wish::{Pane, Wish};
 use super::frame::{Facts, Frame, Knot, KnotEdge, build};
 use super::session::Session;
+use super::stop::Reason;
 use crate::machine::{Machine, StepOutcome};
 use crate::model::address::Address;
 use crate::model::inspect::TransactionView;
@@ -116,7 +117,7 @@ impl Session {
             ended: self.timeline.end().is_some(),
             shown,
             last: &last,
-            goes_round: self.recorded_here().is_some_and(|found| found.goes_round()),
+            is_found: matches!(self.recorded_here(), Some(Reason::Found { is_violation: true, .. })),
             journey: &journey,
             journey_is_whole,
             begins: self.began.filter(|(txn, _)| selection.txn == Some(*txn)).map(|(_, event)| event),

@@ -275,11 +275,10 @@ impl Session {
         if self.branches.view().is_some() {
             return None;
         }
-        if end.mark.digest == self.machine().digest() {
-            end.found.clone().map(Reason::Found)
-        } else {
-            Some(Reason::Differs)
+        if end.mark.digest != self.machine().digest() {
+            return Some(Reason::Differs);
         }
+        end.found.clone().map(|text| Reason::Found { text, is_violation: end.is_violation })
     }
 
     /// The cursor has come to rest.

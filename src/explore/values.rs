@@ -38,12 +38,13 @@ impl Stored {
         }
     }
 
-    /// Notes a store of such a class.
+    /// Notes that a byte of such a class was put somewhere. One that was stored before is only written back.
     pub fn note(&mut self, index: u32, class: u8) {
         let bit = 1 << index;
         match class {
             STORING => (self.coherent, self.loose) = (self.coherent | bit, self.loose & !bit),
-            _ => self.loose |= bit,
+            STORING_LOOSE | LOOSE => self.loose |= bit,
+            _ => {}
         }
     }
 
@@ -71,6 +72,18 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|class| stored.here(0, class)), [STALE, STALE, STALE, CURRENT]);
         assert_eq!([0, 1, 2, 4].map(|class| stored.here(1, class)), [STALE, CURRENT, LOOSE, LOOSE]);
         assert_eq!(stored.after(0b11), 0b10);
+    }
+
+    #[test]
+    fn what_is_written_back_is_not_stored_again() {
+        let noted = |class| {
+            let mut stored = Stored::default();
+            stored.note(0, class);
+            stored
+        };
+        assert_eq!([STALE, CURRENT, OWN].map(noted), [Stored::default(); 3]);
+        assert_eq!(noted(STORING_LOOSE), Stored { coherent: 0, loose: 1 });
+        assert_eq!(noted(STORING), Stored { coherent: 1, loose: 0 });
     }
 
     #[test]

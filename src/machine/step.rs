@@ -243,7 +243,7 @@ impl Machine {
                     continue;
                 }
                 if let Some(agent) = self.agents.get_mut(agent) {
-                    agent.complete(completion, 1, &mut self.told, out);
+                    agent.complete(completion, &mut self.told, out);
                 }
             }
             self.take_told(agent, out);
@@ -379,6 +379,8 @@ impl Machine {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use crate::machine::StepOutcome;
     use crate::machine::sample::{performing, program, working};
     use crate::model::access::AccessKind::{Load, NStore, Store};
@@ -453,6 +455,32 @@ mod tests {
         let [(first, None), (second, Some(done))] = issues[..] else { panic!("{issues:?}") };
         assert!(first.is_some(), "its work began some time");
         assert_eq!(second, Some(done));
+    }
+
+    /// What hits is waited for, too, and what has joined a miss takes as long as a hit.
+    #[test]
+    fn records_tell_what_warps_spend_their_time_on() {
+        let changes = ["gpu.l1.latency=9", "gpu.cu.wavefronts=4"];
+        let work: Vec<_> = (0..3)
+            .map(|warp| ("gpu0.cu0", Load, vec![0x1000, 0x1000, 0x1040 * warp, 0x1000, 0x1000]))
+            .collect();
+        let mut machine = working("tiny/umh-1gpu", &changes, &work);
+        let (mut records, mut now) = (Records::listening(), BTreeMap::new());
+        let (unit, mut sums) = (machine.components().find("gpu0.cu0").unwrap(), BTreeMap::new());
+        while machine.step(&mut records) == StepOutcome::Ran {
+            for record in records.list.iter().filter(|record| record.at == unit) {
+                let What::Warp { warp, from, to } = record.what else { continue };
+                let (before, since) = now.insert(warp, (to, record.tick)).unwrap_or((from, 0));
+                assert_eq!(before, from, "warp {warp} at {}", record.tick);
+                *sums.entry(from.name()).or_insert(0) += record.tick - since;
+            }
+        }
+        let cycles = |state: &str| machine.statistic(&format!("gpu0.cu0.warp_cycles.{state}")).unwrap();
+        let told = |state: &str| machine.time_base().cycle(sums[state]) as f64;
+        assert!(cycles("memory") > 27.0 && cycles("ready") > 0.0);
+        for state in ["memory", "ready"] {
+            assert!((told(state) - cycles(state)).abs() <= 3.0, "{state}: {} {}", told(state), cycles(state));
+        }
     }
 
     #[test]

@@ -49,5 +49,12 @@ pub fn schema() -> serde_json::Value {
     crate::config::schema::ranged(schemars::schema_for!(file::ScenarioFile).to_value())
 }
 
+impl crate::config::document::Described for file::ScenarioFile {
+    fn schema() -> &'static serde_json::Value {
+        static SCHEMA: std::sync::LazyLock<serde_json::Value> = std::sync::LazyLock::new(schema);
+        &SCHEMA
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -63,7 +63,7 @@ impl Scenario {
     /// As [`Self::parse`].
     pub fn parse_on(source: Source, shelf: Shelf) -> Result<Self> {
         let document = Document::new(source);
-        let file: ScenarioFile = document.read()?;
+        let file: ScenarioFile = document.read_file()?;
         let settings = if file.set.is_empty() { Vec::new() } else { settings::read(document.source())? };
         let work = Work::read(&file, &document)?;
         let shelf = shelf.bringing(brought(&file, &document));
@@ -83,7 +83,7 @@ impl Scenario {
             let option = OPTIONS.iter().find(|(own, _)| *own == key_of(text));
             document.set_by(option.map_or("--set", |(_, option)| option), text)?;
         }
-        let file: ScenarioFile = document.read()?;
+        let file: ScenarioFile = document.read_file()?;
         let work = Work::read(&file, &document)?;
         Ok(Self { file, document, work, ..self })
     }
@@ -185,7 +185,7 @@ impl Scenario {
         for text in set {
             document.set_within(&["machine"], text)?;
         }
-        let file: ScenarioFile = document.read().map_err(config::schema::completed)?;
+        let file: ScenarioFile = document.read_file().map_err(config::schema::completed)?;
         match &file.machine {
             MachineChoice::Inline(machine) => machine.specification(&document, &self.shelf),
             MachineChoice::Named(name) => {

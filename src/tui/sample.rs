@@ -290,7 +290,7 @@ impl Sample {
             info: Arc::new(self.info()),
             tables: self.tables(),
             branch: None,
-            goes_round: false,
+            is_found: false,
             run: RunState::Paused,
             stop: Some(Stop {
                 text: "breakpoint 1: message from host.hmd0".into(),

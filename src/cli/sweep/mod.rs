@@ -31,7 +31,9 @@ use plan::Point;
 /// FILE names a scenario (or several, or a trace and a machine) and the values of keys of the machine. Everything is
 /// read, and the machine of every point is built, before the first run.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(
+    override_usage = "umscope sweep [OPTIONS] <FILE>\n       umscope sweep [OPTIONS] --merge <FILE>...",
+    after_long_help = "\
 Examples:
   umscope sweep gpus-and-caches
   umscope sweep mine.toml --to results.jsonl --format csv > results.csv
@@ -66,7 +68,8 @@ failures[], stats{} as in `umscope run --format json`, left_out (null, or under 
 and point; csv: point, scenario, machine, seed, passed, ended, cycles, events, accesses, digest, set.KEY, stats.KEY.
 
 Exit status: 0 all held in all points; 1 an expectation or a check failed in a point (the others are run), or a \
-merge lacks points; 2 wrong input, before the first run; 130 interrupted by ctrl-c: what is done stays in --to.")]
+merge lacks points; 2 wrong input, before the first run; 130 interrupted by ctrl-c: what is done stays in --to."
+)]
 pub struct Sweep {
     /// A sweep file, or the name of a bundled one
     #[arg(value_name = "FILE", required_unless_present = "merge")]

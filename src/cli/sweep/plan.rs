@@ -127,7 +127,7 @@ impl Plan {
     fn read(name: &str, interrupt: &Interrupt) -> Result<Self> {
         let found = config::find(Kind::Sweep, name, None)?;
         let document = Document::new(found.source);
-        let file: SweepFile = document.read()?;
+        let file: SweepFile = document.read_file()?;
         let settings = file.settings(&document)?;
         let (mut works, machines) = works(&file, &document, found.folder.as_deref(), interrupt)?;
         // A trace that runs on several machines.

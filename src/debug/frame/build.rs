@@ -40,8 +40,8 @@ pub struct Facts<'a> {
     pub shown: Option<TransactionView>,
     /// Records of the event that led to this position.
     pub last: &'a [Record],
-    /// It is found that it goes round for ever here.
-    pub goes_round: bool,
+    /// An exploration has found here that a rule is broken.
+    pub is_found: bool,
     /// Records of the selected transaction up to here, oldest first (others are passed over); without one, of the selected block.
     pub journey: &'a [Record],
     /// Of a block that is on its way for no access: these are all.
@@ -82,7 +82,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     places(&mut frame, machine, &facts, wish);
     stores(&mut frame, machine, &selection, wish);
     transactions(&mut frame, machine, &facts, wish);
-    frame.has_reason = facts.goes_round || facts.last.iter().any(Record::has_reason);
+    frame.has_reason = facts.is_found || facts.last.iter().any(Record::has_reason);
     let is_silent = frame.now.is_empty() && frame.position.event > 0;
     frame.unrecorded = is_silent.then(|| text::unrecorded(machine));
     frame.why = Why::of(machine, &selection, facts.shown.as_ref(), &frame.transactions);

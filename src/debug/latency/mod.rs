@@ -147,10 +147,22 @@ impl Latency {
         self.legs.first().map_or(self.issue.cycle, |leg| leg.since.min(self.issue.cycle))
     }
 
-    /// Cycles from then to its end.
+    /// The cycle at which what it wanted is there.
+    #[must_use]
+    pub fn ended(&self) -> u64 {
+        self.legs.last().map_or(0, |leg| leg.since + leg.cycles).max(self.complete.cycle)
+    }
+
+    /// Cycles from the one to the other.
     #[must_use]
     pub fn cycles(&self) -> u64 {
-        self.complete.cycle.saturating_sub(self.began())
+        self.ended().saturating_sub(self.began())
+    }
+
+    /// Whether it was a hit, which is told as it is issued, and has waited for nothing.
+    #[must_use]
+    pub fn is_hit(&self) -> bool {
+        self.complete.id.event == self.issue.id.event
     }
 }
 

@@ -55,9 +55,9 @@ pub struct Place {
 }
 
 impl Spent {
-    /// Adds an access. One that ended at once has waited for nothing.
+    /// Adds an access. A hit has waited for nothing.
     pub fn add(&mut self, latency: &Latency, components: &Components) {
-        if latency.legs.is_empty() {
+        if latency.is_hit() {
             return;
         }
         self.accesses += 1;

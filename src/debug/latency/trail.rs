@@ -216,6 +216,7 @@ impl Trail {
         legs.extend(own.before);
         legs.retain(|leg| leg.cycles > 0);
         legs.reverse();
+        legs.extend(last_look_up(&own.issue, complete, node));
         Some(Latency { issue: own.issue, complete: complete.clone(), legs })
     }
 
@@ -254,6 +255,14 @@ impl Own {
             _ => {}
         }
     }
+}
+
+/// What is left of the time of an L1 for an access that has joined a miss, and ended sooner than a hit would have.
+fn last_look_up(issue: &Record, complete: &Record, at: ComponentId) -> Option<Leg> {
+    let What::Complete { latency, .. } = complete.what else { return None };
+    let cycles = (issue.cycle + latency).saturating_sub(complete.cycle);
+    let is_hit = issue.id.event == complete.id.event;
+    (cycles > 0 && !is_hit).then_some(Leg { since: complete.cycle, cycles, at, what: Awaited::LookUp })
 }
 
 fn leg(time: TimeBase, (since, until): (Tick, Tick), at: ComponentId, what: Awaited) -> Leg {

@@ -142,11 +142,11 @@ fn where_a_recording_ends_is_told_what_was_found_or_that_it_is_another_run() {
             machine.step(&mut Records::silent());
         }
         let mark = Mark { event: 5, cycle: 0, digest: digest.unwrap_or(machine.digest()) };
-        origin.recorded = Some(Recorded { mark, found: Some("two writers".into()) });
+        origin.recorded = Some(Recorded { mark, found: Some("two writers".into()), is_violation: true });
         let mut session = Session::open(origin, None);
         execute(&mut session, "goto event 5").stop.unwrap().reasons.remove(0)
     };
-    assert_eq!(reason(None), Reason::Found("two writers".into()));
+    assert_eq!(reason(None), Reason::Found { text: "two writers".into(), is_violation: true });
     assert_eq!(reason(Some(0)), Reason::Differs);
 }
 

@@ -23,25 +23,27 @@ pub(super) struct Performed<'a> {
 }
 
 impl Agent {
-    /// An access of this agent was performed.
-    pub fn complete(&mut self, completion: &Completion, latency: u32, told: &mut Told, out: &mut Outbox) {
+    /// An access of this agent was performed. One that has joined a miss under way takes as long as a hit, at least.
+    pub fn complete(&mut self, completion: &Completion, told: &mut Told, out: &mut Outbox) {
+        let slot = completion.ticket.warp as usize;
         let none = Bytes::new();
         let performed = Performed {
-            slot: completion.ticket.warp as usize,
+            slot,
             instruction: completion.ticket.instruction,
             number: completion.number,
             start: completion.range.start,
             read: if completion.kind == AccessKind::Store { &none } else { &completion.read },
         };
-        self.perform(&performed, latency, told, out);
+        self.perform(&performed, completion.ticket.issued, told, out);
+        self.await_hits(slot, out);
     }
 
-    /// What follows for the warp.
-    pub(super) fn perform(&mut self, performed: &Performed, latency: u32, told: &mut Told, out: &mut Outbox) {
+    /// What follows for the warp, of what was issued at a time.
+    pub(super) fn perform(&mut self, performed: &Performed, issued: Tick, told: &mut Told, out: &mut Outbox) {
         let &Performed { slot, instruction, number, start, read } = performed;
         let now = out.tick;
         let soon = now + self.config.clock.period;
-        let landed = now + self.config.clock.cycles(u64::from(latency.max(1)));
+        let landed = issued + self.config.clock.cycles(u64::from(self.config.l1_latency.max(1)));
         let Some(warp) = self.warps.get_mut(slot) else { return };
         warp.waits.retain(|waited| Some(*waited) != number);
         let found = warp.in_flight.iter().position(|entry| entry.number == instruction);

@@ -34,6 +34,7 @@ impl Agent {
     /// Issues for one warp.
     pub fn issue(&mut self, around: &mut Surroundings<'_>, told: &mut Told, out: &mut Outbox) {
         let now = out.tick;
+        self.tell_landed(out);
         if self.simds.is_some() {
             self.compute(now, out);
         }
@@ -85,7 +86,7 @@ impl Agent {
             && let Some(landed) = warp.all_landed(now)
         {
             warp.ready_at = landed;
-            self.await_hits(slot, now);
+            self.await_hits(slot, out);
             return false;
         }
         match operation.as_deref() {
@@ -184,7 +185,8 @@ impl Agent {
         if warp.state != WarpState::Ready || warp.must_wait(self.config.outstanding) {
             self.settle(slot, out);
         }
-        self.await_hits(slot, now);
+        self.await_hits(slot, out);
+        self.landed_until = now;
         self.unstall(out);
         Some((work, kind, range))
     }
@@ -246,7 +248,7 @@ impl Agent {
             warp.take_access();
             self.count_tlb_hit(has_hit);
             let performed = Performed { slot, instruction, number: None, start, read: &Bytes::new() };
-            self.perform(&performed, self.config.l1_latency, told, out);
+            self.perform(&performed, now, told, out);
             self.after_issue(slot, told, out);
             return;
         }
@@ -284,12 +286,12 @@ impl Agent {
         if !out.completions.is_empty() {
             let mine = std::mem::take(&mut out.completions);
             for completion in &mine {
-                self.complete(completion, self.config.l1_latency, told, out);
+                self.complete(completion, told, out);
             }
             out.completions = mine;
         }
         self.settle(slot, out);
-        self.await_hits(slot, out.tick);
+        self.await_hits(slot, out);
         self.unstall(out);
     }
 

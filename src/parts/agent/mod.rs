@@ -122,6 +122,8 @@ pub struct Agent {
     /// Warps that the L1 turned away, first come first served.
     stalled: VecDeque<usize>,
     pub accesses: u64,
+    /// Warps whose hits were there by then have been told of. No part of the digest.
+    landed_until: Tick,
     /// Warps in each state, by its position in [`WarpState::ALL`]. Follows from their states: a screen asks for it of
     /// very many units.
     in_state: [u32; WarpState::ALL.len()],
@@ -172,6 +174,7 @@ impl Agent {
             waiting: VecDeque::new(),
             stalled: VecDeque::new(),
             accesses: 0,
+            landed_until: 0,
             time_in: [0; WarpState::ALL.len()],
         }
     }
@@ -251,23 +254,49 @@ impl Agent {
         Some(address)
     }
 
-    /// A warp that is ready waits for the data of what has hit: that time it spends on memory, though nothing tells of its end.
-    fn await_hits(&mut self, slot: usize, now: Tick) {
-        let outstanding = self.config.outstanding;
+    /// A warp that is ready waits for the data of what has hit: that time it spends on memory.
+    fn await_hits(&mut self, slot: usize, out: &mut Outbox) {
+        let (outstanding, now) = (self.config.outstanding, out.tick);
         let Some(warp) = self.warps.get_mut(slot).filter(|warp| warp.state == WarpState::Ready) else {
             return;
         };
         let ready = warp.ready_from(outstanding);
         if ready > now + self.config.clock.period {
+            let from = warp.state_at(now);
             spend(&mut self.time_in, warp, now);
             self.time_in[WarpState::Memory as usize] += ready - now;
-            warp.since = ready;
+            (warp.since, warp.lands_at) = (ready, ready);
+            self.tell(slot, (from, WarpState::Memory), out);
+        }
+    }
+
+    /// Warps that have waited for what they hit go on, since they were looked at last.
+    fn tell_landed(&mut self, out: &mut Outbox) {
+        let (from, now) = (std::mem::replace(&mut self.landed_until, out.tick), out.tick);
+        if !out.records.on {
+            return;
+        }
+        let has_landed =
+            |warp: &Warp| warp.state == WarpState::Ready && from < warp.lands_at && warp.lands_at <= now;
+        for slot in 0..self.warps.len() {
+            if self.warps.get(slot).is_some_and(has_landed) {
+                self.tell(slot, (WarpState::Memory, WarpState::Ready), out);
+            }
+        }
+    }
+
+    /// Tells what a warp does now, if that is something else.
+    fn tell(&self, slot: usize, (from, to): (WarpState, WarpState), out: &mut Outbox) {
+        if out.records.on && from != to {
+            let page = self.awaited_page(slot, to).map(|page| page.range(self.config.page));
+            let about = About { range: page, ..About::default() };
+            out.record(self.config.id, about, || What::Warp { warp: slot as u32, from, to });
         }
     }
 
     fn set_state(&mut self, slot: usize, to: WarpState, out: &mut Outbox) {
         let Some(warp) = self.warps.get_mut(slot) else { return };
-        let from = warp.state;
+        let (from, was) = (warp.state, warp.state_at(out.tick));
         if from == to {
             return;
         }
@@ -281,16 +310,12 @@ impl Agent {
             *entered += 1;
         }
         warp.state = to;
-        warp.since = out.tick;
+        (warp.since, warp.lands_at) = (out.tick, 0);
         if matches!(to, WarpState::Ready | WarpState::Running) {
             warp.let_go = Some(out.event);
         }
         self.active.set(slot as u32, matches!(to, WarpState::Ready | WarpState::Running));
-        if out.records.on {
-            let page = self.awaited_page(slot, to).map(|page| page.range(self.config.page));
-            let about = About { range: page, ..About::default() };
-            out.record(self.config.id, about, || What::Warp { warp: slot as u32, from, to });
-        }
+        self.tell(slot, (was, to), out);
     }
 
     /// Warps in each state at a time, by its position in [`WarpState::ALL`].

@@ -74,6 +74,9 @@ impl Node {
         out: &mut Outbox,
     ) {
         let Some(parent) = pending.parent else { return };
+        if !pending.uncached && !want.is_performed_here() {
+            self.report_handed_on(&want, out);
+        }
         if let Some(access) = &want.access
             && let Some(entry) = self.store.get_mut(pending.block)
         {

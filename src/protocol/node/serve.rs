@@ -99,6 +99,15 @@ impl Node {
         self.report_cell(Self::about(want), text, out);
     }
 
+    /// The table has a request of a child handed on, which is answered, and granted by nobody: the child will wait for ever.
+    pub(super) fn report_handed_on(&self, want: &Want, out: &mut Outbox) {
+        let (request, table) = (want.request.name(), &self.config.table.name);
+        let text = format!(
+            "the table {table} has a {request} of a child handed on, and nobody grants it: `forward` is for what is performed"
+        );
+        self.report_cell(Self::about(want), text, out);
+    }
+
     /// A child asks for what no rule of the directory answers: it will wait for ever.
     fn report_unanswered(&self, block: Address, want: &Want, out: &mut Outbox) {
         let (table, state) = (&self.config.table, self.state(block));

@@ -38,7 +38,7 @@ pub struct Perfetto {
     loads: Loads,
     behind: Behind,
     /// Transactions that have begun, with their tracks and names.
-    transactions: BTreeMap<u64, (Track, String)>,
+    transactions: BTreeMap<u64, (Track, String, Tick)>,
     /// Kernels that have begun, by launch.
     kernels: BTreeMap<u32, (Track, String)>,
     /// Warps whose slice has begun.
@@ -141,7 +141,7 @@ impl Perfetto {
                 let event = Event::new("b", &name, track, at)
                     .identified("transaction", txn.0)
                     .about(Self::arguments(record, arguments));
-                self.transactions.insert(txn.0, (track, name));
+                self.transactions.insert(txn.0, (track, name, record.tick));
                 self.put(event, out)
             }
             What::Kernel { name, launch, ended: false } => {
@@ -167,7 +167,9 @@ impl Perfetto {
         match &record.what {
             What::Complete { bytes, latency, .. } => {
                 let begun = record.txn.and_then(|txn| Some((txn.0, self.transactions.remove(&txn.0)?)));
-                let Some((number, (track, name))) = begun else { return Ok(()) };
+                let Some((number, (track, name, issued))) = begun else { return Ok(()) };
+                // A hit is told as it is issued, and one that has joined a miss takes as long, at least.
+                let at = self.microseconds(record.tick.max(issued + self.time.tick_of_cycle(*latency)));
                 let arguments = json!({ "bytes": hex(bytes), "latency_cycles": latency });
                 let event = Event::new("e", &name, track, at).identified("transaction", number);
                 self.put(event.about(Self::arguments(record, arguments)), out)
@@ -345,7 +347,7 @@ impl Perfetto {
             let event = Event::new("E", state.name(), track, at).with("cat", "warp");
             self.put(event.about(arguments.clone()), out)?;
         }
-        for (number, (track, name)) in std::mem::take(&mut self.transactions) {
+        for (number, (track, name, _)) in std::mem::take(&mut self.transactions) {
             let event = Event::new("e", &name, track, at).identified("transaction", number);
             self.put(event.about(arguments.clone()), out)?;
         }

@@ -22,6 +22,18 @@ use super::volume::{FACES, Volume, around};
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of an entry, counted as all below from what is described above: three addresses, a product that is added, and the loop.
+const ENTRY: u64 = 7;
+/// Of the rest of a row: its number, whether there is such a row, four addresses and a difference.
+const ROW: u64 = 8;
+/// Of the rest of a row that is relaxed: besides, a division by its own entry and a product that is added to its x.
+const RELAXED: u64 = ROW + 9;
+/// Of a coarse row: its number and whether it is there, two divisions of whole numbers and two remainders for its place, nine to find
+/// eight rows, nine addresses, seven additions and a product.
+const RESTRICTION: u64 = 47;
+/// Of a fine row: the same for its place, five to find the coarse one, two addresses and a product that is added.
+const PROLONGATION: u64 = 29;
+
 pub const DEFINITION: Definition = Definition {
     name: "algebraic-multigrid",
     title: "Algebraic multigrid: sparse matrices streamed through and vectors gathered, level by level",
@@ -37,7 +49,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("entries", "the matrices, doubles"),
         common::next("vectors", "x, right side and residual of each level, doubles"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(ENTRY),
     build,
 };
 
@@ -71,7 +83,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         for pair in levels.windows(2) {
             let [fine, coarse] = pair else { continue };
             amg.relax(&mut steps, fine, RELAXATIONS);
-            steps.push(amg.product("residual", fine, fine.x, fine.residual));
+            steps.push(amg.product("residual", ROW, fine, fine.x, fine.residual));
             steps.push(amg.restrict(fine, coarse));
         }
         if let Some(coarsest) = levels.last() {
@@ -146,17 +158,22 @@ impl Cycle {
         for time in 0..times {
             let (from, to) =
                 if time % 2 == 0 { (level.x, level.residual) } else { (level.residual, level.x) };
-            steps.push(self.product("relax", level, from, to));
+            steps.push(self.product("relax", RELAXED, level, from, to));
         }
     }
 
-    /// The matrix times a vector, with the right side.
-    fn product(&self, name: &'static str, level: &Level, from: Array, to: Array) -> TaskKind {
+    /// A step of so many instructions.
+    fn computing(&self, instructions: u64) -> Step {
+        Step::Compute(self.settings.share(instructions, ENTRY))
+    }
+
+    /// The matrix times a vector, with the right side, and so many instructions for the rest of a row.
+    fn product(&self, name: &'static str, rest: u64, level: &Level, from: Array, to: Array) -> TaskKind {
         let compute = Step::Compute(self.settings.compute);
         let script = Script::default()
             .then(1, [Step::Load(0, 0), Step::Load(0, 1)])
             .then(level.entries, [Step::Load(1, 0), Step::Load(2, 0), Step::Load(3, 0), compute])
-            .then(1, [Step::Load(4, 0), compute, Step::Store(5, 0)]);
+            .then(1, [Step::Load(4, 0), self.computing(rest), Step::Store(5, 0)]);
         let arrays = level.matrix.into_iter().chain([from, level.right, to]).collect();
         let of = *level;
         self.launch(name, level.cells, arrays, script, move |row, at| match at.array {
@@ -170,7 +187,7 @@ impl Cycle {
     fn restrict(&self, fine: &Level, coarse: &Level) -> TaskKind {
         let script = Script::default()
             .then(8, [Step::Load(0, 0)])
-            .then(1, [Step::Compute(self.settings.compute), Step::Store(1, 0)]);
+            .then(1, [self.computing(RESTRICTION), Step::Store(1, 0)]);
         let (cells, coarse_cells) = (fine.cells, coarse.cells);
         let arrays = vec![fine.residual, coarse.right];
         self.launch("restriction", coarse.cells, arrays, script, move |row, at| {
@@ -183,10 +200,8 @@ impl Cycle {
     }
 
     fn prolong(&self, fine: &Level, coarse: &Level) -> TaskKind {
-        let script = Script::default().then(
-            1,
-            [Step::Load(0, 0), Step::Load(1, 0), Step::Compute(self.settings.compute), Step::Store(1, 0)],
-        );
+        let script = Script::default()
+            .then(1, [Step::Load(0, 0), Step::Load(1, 0), self.computing(PROLONGATION), Step::Store(1, 0)]);
         let (cells, coarse_cells) = (fine.cells, coarse.cells);
         self.launch("prolongation", cells, vec![coarse.x, fine.x], script, move |row, at| {
             Some(if at.array == 1 { row } else { coarse_cells.cell(cells.place(row).map(|at| at / 2)) })

@@ -22,6 +22,26 @@ use super::tiles::Tiles;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a level of the sum: four for the loop; nineteen for a power, its conversion, the remainder by it, a comparison and a
+/// branch; then half of it, where the other addend is, two reads of local memory, a sum and a write.
+const LEVEL: u64 = 29;
+/// What a thread of the forward launch begins with: nine for its three indices, a comparison, a branch, and two addresses.
+const BEGIN: u64 = 13;
+/// What it loaded goes into local memory, both parts, is read there, multiplied and written back.
+const PRODUCT: u64 = 6;
+/// Reads what it stores as the weight.
+const WEIGHT: u64 = 1;
+/// A branch, an index, an address, and the sum in local memory.
+const PARTIAL: u64 = 4;
+/// What a thread of the second launch begins with: nine for its three indices, and four addresses.
+const INDICES: u64 = 13;
+/// New weight and change: two products, two sums, and six conversions, for the constants are doubles.
+const CHANGE: u64 = 10;
+/// Whether a thread has a bias, too: two comparisons and a branch.
+const TEST: u64 = 3;
+/// Its bias: two addresses, a product, two sums, and five conversions.
+const BIAS: u64 = 10;
+
 pub const DEFINITION: Definition = Definition {
     name: "backprop",
     title: "Back-propagation: rows of 68 bytes, so that neighbouring workgroups share the lines of the weights",
@@ -38,7 +58,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("delta", "the errors of the hidden units"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(LEVEL),
     build,
 };
 
@@ -65,7 +85,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         groups,
         workgroup: tiles.threads(),
         arrays: vec![input, weights, partial],
-        script: forward(hidden, settings.compute),
+        script: forward(hidden, settings),
         map: Arc::new(move |at: At| {
             let first = tiles.thread(&at).0 == 0;
             match at.array {
@@ -81,7 +101,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         groups,
         workgroup: tiles.threads(),
         arrays: vec![weights, delta, input, old],
-        script: adjust(hidden, settings.compute),
+        script: adjust(hidden, settings),
         map: Arc::new(move |at: At| {
             let (x, _) = tiles.thread(&at);
             match (at.array, at.nth) {
@@ -102,25 +122,35 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     Ok(steps)
 }
 
-fn forward(hidden: u64, compute: u32) -> Script {
-    Script::default()
-        .then(1, [Step::Load(0, 0), Step::Barrier, Step::Load(1, 0), Step::Barrier])
-        .then(u64::from(hidden.trailing_zeros()), [Step::Compute(compute), Step::Barrier])
-        .then(1, [Step::Store(1, 0), Step::Barrier, Step::Store(2, 0)])
+/// Computes so many instructions.
+fn compute(instructions: u64, settings: Settings) -> Step {
+    Step::Compute(settings.share(instructions, LEVEL))
 }
 
-fn adjust(hidden: u64, compute: u32) -> Script {
-    let loads = [Step::Load(0, 0), Step::Load(1, 0), Step::Load(2, 0), Step::Load(3, 0)];
+fn forward(hidden: u64, settings: Settings) -> Script {
+    let compute = |instructions| compute(instructions, settings);
+    let loads = [compute(BEGIN), Step::Load(0, 0), Step::Barrier, Step::Load(1, 0), Step::Barrier];
     Script::default()
         .then(1, loads)
-        .then(1, [Step::Compute(compute), Step::Store(0, 0), Step::Store(3, 0), Step::Barrier])
+        .then(1, [compute(PRODUCT)])
+        .then(u64::from(hidden.trailing_zeros()), [compute(LEVEL), Step::Barrier])
+        .then(1, [compute(WEIGHT), Step::Store(1, 0), Step::Barrier, compute(PARTIAL), Step::Store(2, 0)])
+}
+
+fn adjust(hidden: u64, settings: Settings) -> Script {
+    let compute = |instructions| compute(instructions, settings);
+    let loads = [Step::Load(0, 0), Step::Load(1, 0), Step::Load(2, 0), Step::Load(3, 0)];
+    Script::default()
+        .then(1, [compute(INDICES)])
+        .then(1, loads)
+        .then(1, [compute(CHANGE), Step::Store(0, 0), Step::Store(3, 0), Step::Barrier, compute(TEST)])
         .then_each(
             move |group, local| u64::from(group == 0 && local < hidden),
             [
                 Step::Load(0, 1),
                 Step::Load(1, 1),
                 Step::Load(3, 1),
-                Step::Compute(compute),
+                compute(BIAS),
                 Step::Store(0, 1),
                 Step::Store(3, 1),
             ],

@@ -17,6 +17,10 @@ use crate::diagnostic::Result;
 use crate::model::access::AtomicOp;
 use crate::workload::TaskKind;
 
+/// Instructions of a transfer, from the definition above: the thread's index, comparison and branch, three addresses, the comparison of
+/// source and destination and its branch, two addresses, and the negative amount.
+const TRANSFER: u64 = 11;
+
 pub const DEFINITION: Definition = Definition {
     name: "bank-account",
     title: "Bank account: atomics at random places of a large array",
@@ -32,7 +36,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("destinations", "where it goes, words"),
         common::next("amounts", "how much it is, words"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(TRANSFER),
     build,
 };
 

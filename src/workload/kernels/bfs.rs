@@ -24,6 +24,17 @@ use super::parameter::Values;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions for an edge: four for the loop, whose bound is a sum; four addresses, the cost and one; a comparison and a branch.
+const EDGE: u64 = 11;
+/// What a thread of either launch begins with: its vertex, two for whether there is one, and an address.
+const BEGIN: u64 = 4;
+/// Whether the byte is set: a comparison and a branch.
+const TEST: u64 = 2;
+/// A vertex of the frontier: two addresses, and three for the loop's last test.
+const VERTEX: u64 = 5;
+/// A vertex of the next one: two addresses.
+const ADVANCE: u64 = 2;
+
 pub const DEFINITION: Definition = Definition {
     name: "bfs",
     title: "Breadth-first search: scattered bytes, and one that every vertex of the frontier stores",
@@ -44,7 +55,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("over", "whether the search goes on, a byte"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(EDGE),
     build,
 };
 
@@ -101,6 +112,11 @@ impl Search {
         Launch { name, groups, workgroup, arrays, script, map, settings }
     }
 
+    /// Computes so many instructions.
+    fn compute(&self, instructions: u64) -> Step {
+        Step::Compute(self.settings.share(instructions, EDGE))
+    }
+
     /// Whether a thread's vertex is one of a level.
     fn is_at(&self, level: u64, group: u64, local: u64) -> bool {
         self.levels.at(group * self.workgroup + local) == level
@@ -117,15 +133,15 @@ impl Search {
             Step::Load(2, 0),
             Step::Load(3, 0),
             Step::Load(4, 0),
-            Step::Compute(self.settings.compute),
+            self.compute(EDGE),
             Step::Store(4, 1),
             Step::Store(5, 0),
         ];
         Script::default()
-            .then(1, [Step::Load(0, 0)])
+            .then(1, [self.compute(BEGIN), Step::Load(0, 0), self.compute(TEST)])
             .then_each(
                 move |group, local| u64::from(once.is_at(level, group, local)),
-                [Step::Store(0, 0), Step::Load(1, 0)],
+                [self.compute(VERTEX), Step::Store(0, 0), Step::Load(1, 0)],
             )
             .then_each(edges, bounds.into_iter().chain(edge))
     }
@@ -149,9 +165,10 @@ impl Search {
 
     fn advance(self: &Arc<Self>, level: u64) -> Script {
         let search = self.clone();
-        Script::default().then(1, [Step::Load(0, 0)]).then_each(
+        let stores = [Step::Store(1, 0), Step::Store(2, 0), Step::Store(3, 0), Step::Store(0, 0)];
+        Script::default().then(1, [self.compute(BEGIN), Step::Load(0, 0), self.compute(TEST)]).then_each(
             move |group, local| u64::from(search.is_at(level + 1, group, local)),
-            [Step::Store(1, 0), Step::Store(2, 0), Step::Store(3, 0), Step::Store(0, 0)],
+            [self.compute(ADVANCE)].into_iter().chain(stores),
         )
     }
 

@@ -21,6 +21,18 @@ use super::parameter::Values;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a level: three for the loop, two for where the key is, whose neighbour is next to it, two comparisons, two branches,
+/// and one for thread 0.
+const LEVEL: u64 = 10;
+/// What a thread begins with: three addresses, whether it is thread 0, and two for the loop's last test.
+const BEGIN: u64 = 6;
+/// The child's index: two for where it is, a conversion, a comparison and a branch for whether there is such a node.
+const CHILD: u64 = 5;
+/// At the leaf: two for where the key is, a comparison and a branch.
+const LEAF: u64 = 4;
+/// What a query finds: the addresses of the record and of the answer.
+const RECORD: u64 = 2;
+
 pub const DEFINITION: Definition = Definition {
     name: "btree",
     title: "B+ tree: every query reads the root, then pages of its own",
@@ -38,7 +50,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("offset", "the node where it goes, eight bytes"),
         common::next("answers", "what it found, words"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(LEVEL),
     build,
 };
 
@@ -114,24 +126,26 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         layout.array("offset", queries, 8)?,
         layout.array("answers", queries, 4)?,
     ];
-    let compute = Step::Compute(settings.compute);
+    let compute = |instructions| Step::Compute(settings.share(instructions, LEVEL));
     let level = [
-        [Step::Load(3, 0), Step::Load(0, KEY), Step::Load(2, 0), Step::Load(0, NEXT_KEY), compute].as_slice(),
-        &[Step::Load(4, MATCH), Step::Load(0, INDEX), Step::Store(4, MATCH), Step::Barrier],
+        [Step::Load(3, 0), Step::Load(0, KEY), Step::Load(2, 0), Step::Load(0, NEXT_KEY)].as_slice(),
+        &[compute(LEVEL), Step::Load(4, MATCH), Step::Load(0, INDEX), compute(CHILD)],
+        &[Step::Store(4, MATCH), Step::Barrier],
         &[Step::Load(4, FIRST), Step::Store(3, FIRST), Step::Barrier],
     ]
     .concat();
     let leaf = [
-        [Step::Load(3, 0), Step::Load(0, LEAF_KEY), Step::Load(2, 0), compute].as_slice(),
-        &[Step::Load(0, LEAF_INDEX), Step::Load(1, MATCH), Step::Store(5, MATCH)],
+        [Step::Load(3, 0), Step::Load(0, LEAF_KEY), Step::Load(2, 0), compute(LEAF)].as_slice(),
+        &[Step::Load(0, LEAF_INDEX), compute(RECORD), Step::Load(1, MATCH), Step::Store(5, MATCH)],
     ]
     .concat();
+    let begin = Script::default().then(1, [compute(BEGIN)]);
     let launch = Launch {
         name: "findK",
         groups: queries,
         workgroup: order,
         arrays,
-        script: Script::default().then(u64::from(tree.height), level).then(1, leaf),
+        script: begin.then(u64::from(tree.height), level).then(1, leaf),
         map: descent(tree, settings.seed),
         settings,
     };

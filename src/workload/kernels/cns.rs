@@ -22,6 +22,22 @@ use super::volume::Volume;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a direction of `diffterm`, counted as all below in `BoxLib`'s code: 32 addresses, eight for where the cells are, nine
+/// for each of five first or mixed differences, ten for each of four second ones.
+const DIFFUSIVE: u64 = 125;
+/// Of the rest of `diffterm`: where the cell is, four addresses, 37 for the stress and its work, four additions to the fluxes.
+const STRESS: u64 = 47;
+/// Of a direction of `hypterm`, before velocity and pressure are there: 32 addresses, eight for where the cells are, nine for the density.
+const DENSITY: u64 = 49;
+/// And then: sixteen addresses, 21 and twice 13 for the momenta, 25 for the energy.
+const MOMENTA: u64 = 88;
+/// Where `hypterm` ends: where the cell is, five addresses.
+const FLUXES: u64 = 7;
+/// Of `ctoprim`: where the cell is, eleven addresses, a division and eleven products and additions.
+const CONVERT: u64 = 32;
+/// Of `update`: where the cell is, ten addresses, three products for each field, as in the second and the third stage.
+const UPDATE: u64 = 27;
+
 pub const DEFINITION: Definition = Definition {
     name: "cns",
     title: "Compressible Navier-Stokes: wide stencils over many fields, and as many stores as loads of new pages",
@@ -35,7 +51,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("primitive", "six fields"),
         common::next("fluxes", "five fields"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(DIFFUSIVE),
     build,
 };
 
@@ -62,28 +78,28 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let conserved = layout.array("conserved", CONSERVED * cells, 8)?;
     let primitive = layout.array("primitive", PRIMITIVE * cells, 8)?;
     let fluxes = layout.array("fluxes", CONSERVED * cells, 8)?;
-    let compute = Step::Compute(settings.compute);
+    let computing = |instructions| Step::Compute(settings.share(instructions, DIFFUSIVE));
     let own =
         |array, fields: u64| (0..fields).map(move |field| Step::Load(array, field * (WIDTH + 1) + WIDTH));
     let stores = |array, from: u64, to: u64| {
         (from..to).map(move |field| Step::Store(array, field * (WIDTH + 1) + WIDTH))
     };
-    let wide = |array, fields: &[u64]| {
+    let wide = |array, fields: &[u64], instructions| {
         let all: Vec<_> = fields
             .iter()
             .flat_map(|field| (0..WIDTH).map(move |nth| Step::Load(array, field * (WIDTH + 1) + nth)))
             .collect();
-        all.into_iter().chain([Step::Compute(4 * settings.compute)])
+        all.into_iter().chain([computing(instructions)])
     };
     let momenta = [MOMENTUM, MOMENTUM + 1, MOMENTUM + 2, ENERGY];
     let velocities = [VELOCITY, VELOCITY + 1, VELOCITY + 2, TEMPERATURE];
     let hyperbolic = Script::default()
-        .then(3, wide(0, &momenta).chain(wide(1, &[ALONG, PRESSURE])))
-        .then(1, stores(2, 0, CONSERVED));
+        .then(3, wide(0, &momenta, DENSITY).chain(wide(1, &[ALONG, PRESSURE], MOMENTA)))
+        .then(1, [computing(FLUXES)].into_iter().chain(stores(2, 0, CONSERVED)));
     let diffusive = Script::default()
-        .then(3, wide(0, &velocities))
+        .then(3, wide(0, &velocities, DIFFUSIVE))
         .then(1, own(1, CONSERVED).skip(MOMENTUM as usize))
-        .then(1, [compute].into_iter().chain(stores(1, MOMENTUM, CONSERVED)));
+        .then(1, [computing(STRESS)].into_iter().chain(stores(1, MOMENTUM, CONSERVED)));
     let launch = |name, arrays: Vec<Array>, script: &Script| {
         let script = script.clone();
         let [x, y, z] = volume.edges;
@@ -98,10 +114,11 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         }
         .step()
     };
-    let convert =
-        Script::default().then(1, own(0, CONSERVED).chain([compute])).then(1, stores(1, 0, PRIMITIVE));
+    let convert = Script::default()
+        .then(1, own(0, CONSERVED).chain([computing(CONVERT)]))
+        .then(1, stores(1, 0, PRIMITIVE));
     let update = Script::default()
-        .then(1, own(0, CONSERVED).chain(own(1, CONSERVED)).chain([compute]))
+        .then(1, own(0, CONSERVED).chain(own(1, CONSERVED)).chain([computing(UPDATE)]))
         .then(1, stores(0, 0, CONSERVED));
     let mut steps = Vec::new();
     for _ in 0..STAGES * values.integer("iterations")? {

@@ -19,6 +19,17 @@ use super::volume::{Volume, around};
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of an atom of a neighbour: its number and three addresses, six additions and three products for the distance, two
+/// comparisons and a branch, a division, twelve products for the force and the energy, and the loop.
+const ATOM: u64 = 39;
+/// Of a neighbour: where it is listed, its first atom, five addresses, three differences, six for each of these as the space is
+/// periodic, and the loop.
+const NEIGHBOUR: u64 = 31;
+/// Where a thread begins: its number and slot, ten addresses, four comparisons and branches, and ten for what stays the same.
+const START: u64 = 26;
+/// Where it ends: four addresses, three products for the energy.
+const END: u64 = 7;
+
 pub const DEFINITION: Definition = Definition {
     name: "comd",
     title: "CoMD: atoms of a box read the same neighbours, and the first and the last pages touch",
@@ -44,7 +55,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("atom_boxes", "the box of each atom, words"),
         common::next("atom_slots", "its slot there, words"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(ATOM),
     build,
 };
 
@@ -80,27 +91,28 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         groups: (atoms * count).div_ceil(workgroup),
         workgroup,
         arrays: arrays.clone(),
-        script: script(atoms, settings.compute),
+        script: script(atoms, &settings),
         map: map(boxes, atoms, workgroup),
         settings,
     };
     Ok((0..values.integer("iterations")?).map(|_| launch().step()).collect())
 }
 
-fn script(atoms: u64, compute: u32) -> Script {
+fn script(atoms: u64, settings: &Settings) -> Script {
     let coordinates = |array, of: u64| (of..of + 3).map(move |coordinate| Step::Load(array, coordinate));
     let mut neighbour = vec![Step::Load(5, 0)];
     neighbour.extend(coordinates(2, OWN).chain(coordinates(2, OTHER)));
-    neighbour.push(Step::Load(3, 1));
+    neighbour.extend([Step::Load(3, 1), Step::Compute(settings.share(NEIGHBOUR, ATOM))]);
     for atom in 0..atoms {
         neighbour.extend(coordinates(0, OTHER + 3 * atom));
-        neighbour.push(Step::Compute(4 * compute));
+        neighbour.push(Step::Compute(settings.compute));
     }
     Script::default()
         .then(1, [Step::Load(7, 0), Step::Load(6, 0)])
         .then(1, coordinates(0, OWN))
-        .then(1, [Step::Load(3, 0), Step::Load(4, 0)])
+        .then(1, [Step::Load(3, 0), Step::Load(4, 0), Step::Compute(settings.share(START, ATOM))])
         .then(NEIGHBOURS, neighbour)
+        .then(1, [Step::Compute(settings.share(END, ATOM))])
         .then(1, (0..4).map(|component| Step::Store(1, component)))
 }
 

@@ -31,7 +31,7 @@ pub const ELEMENT: ParameterDefinition = ParameterDefinition {
     about: "bytes of an element",
     kind: Kind::PowerOfTwo { default: 4, most: 16 },
 };
-/// Where nothing is known of what a kernel computes.
+/// Of kernels that are made up.
 pub const COMPUTE: ParameterDefinition = compute(CYCLES);
 pub const LAUNCH: ParameterDefinition = launch(LAUNCH_CYCLES);
 pub const STORE: ParameterDefinition = ParameterDefinition {
@@ -126,18 +126,26 @@ pub const fn launch(default: u64) -> ParameterDefinition {
 const fn compute(default: u64) -> ParameterDefinition {
     ParameterDefinition {
         name: "compute",
-        about: "cycles that a wavefront computes between loads and stores",
+        about: "cycles that a wavefront computes between loads and stores: in the step that is executed most, and in others as much more \
+                or less as they have instructions",
         kind: Kind::Integer { default, least: 0, most: MOST_CYCLES },
     }
 }
 
-/// [`LAUNCHED`] of a kernel that computes so many instructions between loads and stores.
+/// What a kernel of real launches takes after its own parameters: one for AMD, that computes so many instructions between loads and
+/// stores.
 pub const fn computing(instructions: u64) -> [ParameterDefinition; 4] {
     [compute(CYCLES * instructions), LAUNCH, STORE, SEED]
 }
 
-/// What every kernel of real launches takes after its own parameters.
-pub const LAUNCHED: &[ParameterDefinition] = &[COMPUTE, LAUNCH, STORE, SEED];
+/// The same of a kernel for CUDA, of which 32 lanes take a cycle for an instruction of a warp.
+///
+/// Instructions are counted in the source, as a compiler would issue them: one for each addition, multiplication (with the addition that
+/// follows), conversion, comparison, branch and access to shared memory, one for an address in global memory; eight for a division, root,
+/// exponential, logarithm, sine or power. What is known when the kernel is compiled takes none.
+pub const fn computing_cuda(instructions: u64) -> [ParameterDefinition; 4] {
+    [compute(instructions), LAUNCH, STORE, SEED]
+}
 
 /// What the host does between launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +172,12 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Cycles of a step that computes so many instructions, where [`COMPUTE`] is for a step of `main` of them.
+    pub fn share(&self, instructions: u64, main: u64) -> u32 {
+        let cycles = (u64::from(self.compute) * instructions).div_ceil(main.max(1));
+        u32::try_from(cycles).unwrap_or(u32::MAX)
+    }
+
     /// What [`WAVEFRONT`], [`COMPUTE`], [`LAUNCH`], [`STORE`] and [`SEED`] say.
     pub fn read(values: &Values<'_>) -> Result<Self> {
         Ok(Self {

@@ -9,6 +9,9 @@
 //! `scale` shrinks how many images there are, not the weights.
 //!
 //! With windows that are gathered there is no `im2col`: the product reads them from `input` (cuDNN's implicit GEMM).
+//!
+//! Instructions of `im2col` are counted in Caffe, `src/caffe/util/im2col.cu`, with two further divisions for the image; those of the
+//! product, of which there is no source, in its definition: the edge of a tile is known when it is compiled, that of a window is not.
 
 use std::sync::Arc;
 
@@ -20,6 +23,27 @@ use super::parameter::{Kind, ParameterDefinition, Values};
 use super::tiles::Tiles;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
+
+/// Instructions for an inner element of the product: eight reads of shared memory and sixteen products that are added.
+const STEP: u64 = 24;
+/// A tile of both matrices: for each of eight elements an address, a selection of zero and a store to shared memory; two comparisons, and
+/// three of the loop.
+const TILE: u64 = 29;
+/// And where windows are gathered: four divisions, and for each of four elements two additions, four comparisons and three of the index.
+const GATHERED: u64 = 68;
+/// A thread of the product begins: which filters and pixels are its own (eight), whether there are such (eight), and five indices.
+const BEGIN: u64 = 21;
+/// And where windows are gathered, of each of four pixels: four divisions, and three of its place.
+const PIXELS: u64 = 140;
+/// The product ends: an address and a branch for each of sixteen elements, and four of the index.
+const END: u64 = 36;
+/// A thread of `im2col` begins: its number, a comparison and a branch, six divisions, and thirteen for its place in both arrays. The rows
+/// of its window are counted there too.
+const WINDOW: u64 = 64;
+/// A row of its window: an addition, two comparisons, the index of the row, and three of the loop.
+const ROW: u64 = 7;
+/// An element of that: an addition, two comparisons, a selection, two addresses, and three of the loop.
+const ELEMENT: u64 = 9;
 
 pub const DEFINITION: Definition = Definition {
     name: "convolution-layer",
@@ -51,7 +75,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("weights", "the filters"),
         common::next("output", "the images of the next layer"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -122,12 +146,15 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let output = layout.array("output", filters * pixels, 4)?;
     let (workgroup, threads) = (values.integer("workgroup")?, windows.channels * pixels);
     let area = windows.window * windows.window;
+    let computing = |instructions| Step::Compute(settings.share(instructions, STEP));
     let im2col = Launch {
         name: "im2col",
         groups: threads.div_ceil(workgroup),
         workgroup,
         arrays: vec![input, columns],
-        script: Script::default().then(area, [Step::Load(0, 0), Step::Store(1, 0)]),
+        script: Script::default()
+            .then(1, [computing(WINDOW + ROW * windows.window)])
+            .then(area, [Step::Load(0, 0), computing(ELEMENT), Step::Store(1, 0)]),
         map: Arc::new(move |at: At| {
             let thread = at.below(workgroup, threads)?;
             let (channel, pixel) = (thread / pixels, thread % pixels);
@@ -141,20 +168,23 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let edge = values.integer("tile")?;
     let tiles = Tiles { edge, across: pixels.div_ceil(EACH * edge) };
     let parts = |array| (0..EACH).map(move |part| Step::Load(array, part));
+    let (begin, tile) = if written { (BEGIN, TILE) } else { (BEGIN + PIXELS, TILE + GATHERED) };
     let gemm = Launch {
         name: "gemm",
         groups: tiles.across * filters.div_ceil(EACH * edge),
         workgroup: tiles.threads(),
         arrays: vec![weights, if written { columns } else { input }, output],
         script: Script::default()
+            .then(1, [computing(begin)])
             .then(
                 inner.div_ceil(edge),
-                parts(0).chain(parts(1)).chain([
+                [computing(tile)].into_iter().chain(parts(0)).chain(parts(1)).chain([
                     Step::Barrier,
-                    Step::Compute(settings.compute.saturating_mul(edge as u32)),
+                    computing(STEP * edge),
                     Step::Barrier,
                 ]),
             )
+            .then(1, [computing(END)])
             .then(1, (0..EACH * EACH).map(|element| Step::Store(2, element))),
         map: Arc::new(move |at: At| {
             let ((x, y), (column, row)) = (tiles.thread(&at), tiles.group(&at));

@@ -9,6 +9,8 @@
 //!
 //! The mesh is generated: neighbours are the elements beside, behind and above in a block of about n elements, give or take a few, as the
 //! numbering of a mesh generator would make them; one face in fifty is a border.
+//!
+//! Instructions are counted in Rodinia, `cuda/cfd/euler3d.cu`. Its copy is none of a kernel, and computes nothing.
 
 use std::sync::Arc;
 
@@ -19,6 +21,18 @@ use super::launch::{At, Launch, Script, Step};
 use super::parameter::{Kind, ParameterDefinition, Values};
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
+
+/// Instructions of a side in `compute_flux`, whose loop is unrolled: eight of indices, nine addresses, a comparison, a branch, seven
+/// divisions and roots (three of the velocity, the length of the normal, the speed, two of the speed of sound), sixty-nine of arithmetic.
+const STEP: u64 = 144;
+/// A thread of `compute_flux` begins: its number, four indices, five addresses, six divisions and roots, and seventeen of arithmetic.
+const OWN: u64 = 75;
+/// It ends: five addresses.
+const END: u64 = 5;
+/// `compute_step_factor`: a number, four indices, seven addresses, eight divisions and roots, and nine of arithmetic.
+const FACTOR: u64 = 85;
+/// `time_step`: a number, four indices, sixteen addresses, a subtraction, a conversion, a division, and five products that are added.
+const ADVANCE: u64 = 36;
 
 pub const DEFINITION: Definition = Definition {
     name: "euler3d",
@@ -42,7 +56,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("neighbours", "four of each element, words"),
         common::next("normals", "three components for each of them"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -79,21 +93,22 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     };
     let fields = |array| (0..FIELDS).map(move |field| Step::Load(array, field));
     let stores = |array| (0..FIELDS).map(move |field| Step::Store(array, field));
-    let compute = Step::Compute(settings.compute);
+    let computing = |instructions| Step::Compute(settings.share(instructions, STEP));
     let copy = Script::default().then(1, fields(0).chain(stores(1)));
-    let step = Script::default().then(1, fields(0).chain([Step::Load(1, 0), compute, Step::Store(2, 0)]));
+    let factor = [Step::Load(1, 0), computing(FACTOR), Step::Store(2, 0)];
+    let step = Script::default().then(1, fields(0).chain(factor));
     let flux = Script::default()
-        .then(1, fields(0))
+        .then(1, fields(0).chain([computing(OWN)]))
         .then(
             SIDES,
             [Step::Load(2, FACE), Step::Load(3, FACE), Step::Load(3, FACE + 1), Step::Load(3, FACE + 2)]
                 .into_iter()
                 .chain((0..FIELDS).map(|field| Step::Load(0, BESIDE + field)))
-                .chain([Step::Compute(4 * settings.compute)]),
+                .chain([computing(STEP)]),
         )
-        .then(1, stores(1));
+        .then(1, [computing(END)].into_iter().chain(stores(1)));
     let advance = Script::default()
-        .then(1, [Step::Load(0, 0)].into_iter().chain(fields(1)).chain(fields(2)).chain([compute]))
+        .then(1, [Step::Load(0, 0)].into_iter().chain(fields(1)).chain(fields(2)).chain([computing(ADVANCE)]))
         .then(1, stores(3));
     let mut steps = Vec::new();
     for _ in 0..values.integer("iterations")? {

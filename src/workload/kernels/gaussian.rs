@@ -5,7 +5,8 @@
 //! - `Fan2`, a thread for each element (x: row below, y: column): loads `a[n (x + 1 + p) + y + p]`, `m[n (x + 1 + p) + p]`, `a[n p + y + p]`,
 //!   stores the first; where y = 0 it does the same for `b`.
 //!
-//! Neighbouring threads work on neighbouring rows, so that a warp touches as many lines as it has rows.
+//! Neighbouring threads work on neighbouring rows, so that a warp touches as many lines as it has rows. Threads without a row or an element
+//! return at once.
 
 use std::sync::Arc;
 
@@ -17,6 +18,18 @@ use super::parameter::Values;
 use super::tiles::Tiles;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
+
+/// Instructions for an element in `Fan2`: six for indices, three addresses, a product that is subtracted, and two for whether it is in the
+/// first column.
+const ELEMENT: u64 = 12;
+/// Whether a thread of `Fan2` has an element: its row and column, two bounds, two comparisons and two branches.
+const FAN2: u64 = 8;
+/// An element of `b`: two addresses and a product that is subtracted.
+const RIGHT: u64 = 3;
+/// Whether a thread of `Fan1` has a row: its number, two for the bound, a comparison and a branch.
+const FAN1: u64 = 5;
+/// A multiplier: four for its indices, three addresses, and a division.
+const MULTIPLIER: u64 = 15;
 
 pub const DEFINITION: Definition = Definition {
     name: "gaussian",
@@ -32,7 +45,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("m", "the multipliers"),
         common::next("b", "the right side"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(ELEMENT),
     build,
 };
 
@@ -49,20 +62,19 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let matrix = layout.array("a", size * size, 4)?;
     let multipliers = layout.array("m", size * size, 4)?;
     let right = layout.array("b", size, 4)?;
-    let compute = Step::Compute(settings.compute);
-    let fan1 = Script::default().then(1, [Step::Load(0, 0), Step::Load(0, 1), compute, Step::Store(1, 0)]);
-    let fan2 = Script::default()
-        .then(1, [Step::Load(0, 0), Step::Load(1, 0), Step::Load(0, 1), compute, Step::Store(0, 0)])
-        .then_each(
-            move |group, local| u64::from(group / size.div_ceil(edge) == 0 && local < edge),
-            [Step::Load(2, 0), Step::Load(1, 1), Step::Load(2, 1), compute, Step::Store(2, 0)],
-        );
+    let compute = move |instructions| Step::Compute(settings.share(instructions, ELEMENT));
+    let fan1 = move |p: u64| {
+        Script::default().then(1, [compute(FAN1)]).then_each(
+            move |group, local| u64::from(group * workgroup + local < size - 1 - p),
+            [Step::Load(0, 0), Step::Load(0, 1), compute(MULTIPLIER), Step::Store(1, 0)],
+        )
+    };
     let columns = move |p: u64| Launch {
         name: "Fan1",
         groups: size.div_ceil(workgroup),
         workgroup,
         arrays: vec![matrix, multipliers],
-        script: fan1.clone(),
+        script: fan1(p),
         map: Arc::new(move |at: At| {
             let row = at.below(workgroup, size - 1 - p)? + p + 1;
             Some(if at.nth == 0 { size * row + p } else { size * p + p })
@@ -70,12 +82,28 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         settings,
     };
     let tiles = Tiles { edge, across: size.div_ceil(edge) };
+    let fan2 = move |p: u64| {
+        let is_left = move |group, local| {
+            let (x, y) = tiles.cell(&At { group, local, array: 0, nth: 0, round: 0 });
+            u64::from(x + 1 + p < size && y + p < size)
+        };
+        Script::default()
+            .then(1, [compute(FAN2)])
+            .then_each(
+                is_left,
+                [Step::Load(0, 0), Step::Load(1, 0), Step::Load(0, 1), compute(ELEMENT), Step::Store(0, 0)],
+            )
+            .then_each(
+                move |group, local| u64::from(group / size.div_ceil(edge) == 0 && local < edge),
+                [Step::Load(2, 0), Step::Load(1, 1), Step::Load(2, 1), compute(RIGHT), Step::Store(2, 0)],
+            )
+    };
     let elements = move |p: u64| Launch {
         name: "Fan2",
         groups: tiles.across * tiles.across,
         workgroup: tiles.threads(),
         arrays: vec![matrix, multipliers, right],
-        script: fan2.clone(),
+        script: fan2(p),
         map: Arc::new(move |at: At| {
             let (x, y) = tiles.cell(&at);
             let row = x + 1 + p;

@@ -19,6 +19,23 @@ use super::pieces::measured;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions for a word: six shifts and masks that take it apart, four places and atomics in local memory, the address, and three of the
+/// loop.
+const WORD: u64 = 18;
+/// For clearing: eight words in local memory, their place and that of the warp's counts, the thread's first word and its stride. It comes
+/// before the first barrier; it is counted before the second.
+const CLEAR: u64 = 13;
+/// For a bin: the counts of six warps, their place and five additions, index and address, and three of the loop.
+const BIN: u64 = 17;
+/// For a count of a workgroup: index, address, addition, and three of the loop.
+const PART: u64 = 6;
+/// For the sum of a thread: its place in local memory, and there it is written.
+const KEEP: u64 = 2;
+/// For a level of the tree: comparison and branch, two sums that are read, their addition, and the sum that is written.
+const LEVEL: u64 = 6;
+/// For the end: comparison and branch, the sum that is read, and the address.
+const END: u64 = 4;
+
 pub const DEFINITION: Definition = Definition {
     name: "histogram-256",
     title: "Counting bytes: all workgroups stride through all of the data, then everything goes to everyone",
@@ -40,7 +57,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("partial", "the counts of each workgroup, words"),
         common::next("histogram", "the sums"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(WORD),
     build,
 };
 
@@ -53,13 +70,14 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let data = layout.array("data", size, 4)?;
     let partial = layout.array("partial", groups * bins, 4)?;
     let histogram = layout.array("histogram", bins, 4)?;
-    let (threads, counting) = (groups * workgroup, 4 * settings.compute);
+    let threads = groups * workgroup;
+    let compute = |instructions| Step::Compute(settings.share(instructions, WORD));
     let pieces = values.integer("pieces")?;
     let count = |piece: u64| {
         let (from, to) = (size * piece / pieces, size * (piece + 1) / pieces);
         // Later pieces add to the counts of those before.
         let before = (piece > 0).then_some(Step::Load(1, 0));
-        let end = before.into_iter().chain([Step::Compute(settings.compute), Step::Store(1, 0)]);
+        let end = before.into_iter().chain([compute(BIN), Step::Store(1, 0)]);
         Launch {
             name: "histogram256Kernel",
             groups,
@@ -67,8 +85,8 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
             arrays: vec![data, partial],
             script: Script::default()
                 .then(1, [Step::Barrier])
-                .then((to - from).div_ceil(threads), [Step::Load(0, 0), Step::Compute(counting)])
-                .then(1, [Step::Barrier])
+                .then((to - from).div_ceil(threads), [Step::Load(0, 0), compute(WORD)])
+                .then(1, [compute(CLEAR), Step::Barrier])
                 .then(bins.div_ceil(workgroup), end),
             map: Arc::new(move |at: At| {
                 if at.array == 0 {
@@ -86,9 +104,10 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         workgroup: merge,
         arrays: vec![partial, histogram],
         script: Script::default()
-            .then(groups.div_ceil(merge), [Step::Load(0, 0), Step::Compute(settings.compute)])
-            .then(u64::from(merge.trailing_zeros()), [Step::Barrier, Step::Compute(settings.compute)])
-            .then(1, [Step::Store(1, 0)]),
+            .then(groups.div_ceil(merge), [Step::Load(0, 0), compute(PART)])
+            .then(1, [compute(KEEP)])
+            .then(u64::from(merge.trailing_zeros()), [Step::Barrier, compute(LEVEL)])
+            .then(1, [compute(END), Step::Store(1, 0)]),
         map: Arc::new(move |at: At| {
             if at.array == 1 {
                 return (at.local == 0).then_some(at.group);

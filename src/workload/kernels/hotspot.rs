@@ -18,6 +18,15 @@ use super::tiles::Tiles;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a time step: eleven for the loop and whether the thread takes part, six reads of local memory, ten of arithmetic, six
+/// conversions, for a constant is a double, a write, and three that copy it (in the last, that find and read what is stored).
+const STEP: u64 = 37;
+/// What a thread begins with: four divisions, six for its cell, four comparisons, a branch, and two addresses.
+const BEGIN: u64 = 45;
+/// What it loaded goes into local memory: three; then the ends of what is on the chip, fourteen; the four neighbours, twelve; and what
+/// the loop needs, six.
+const ENDS: u64 = 35;
+
 pub const DEFINITION: Definition = Definition {
     name: "hotspot",
     title: "HotSpot: tiles that overlap, so that neighbouring workgroups read the same cells",
@@ -38,7 +47,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("other", "the temperatures after a launch"),
         common::next("power", "the power of each cell"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -59,6 +68,8 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let (iterations, pieces) = (values.integer("iterations")?, values.integer("pieces")?);
     let warps = (across * across).saturating_mul(tiles.threads().div_ceil(u64::from(settings.wavefront)));
     pieces::check(values, iterations.div_ceil(pyramid), warps)?;
+    let compute = |instructions| Step::Compute(settings.share(instructions, STEP));
+    let begin = [compute(BEGIN), Step::Load(0, 0), Step::Load(1, 0), Step::Barrier, compute(ENDS)];
     let mut steps = Vec::new();
     for done in (0..iterations).step_by(pyramid as usize) {
         let rounds = pyramid.min(iterations - done);
@@ -68,8 +79,8 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
             workgroup: tiles.threads(),
             arrays: vec![from, power, to],
             script: Script::default()
-                .then(1, [Step::Load(0, 0), Step::Load(1, 0), Step::Barrier])
-                .then(rounds, [Step::Compute(settings.compute), Step::Barrier])
+                .then(1, begin)
+                .then(rounds, [compute(STEP), Step::Barrier])
                 .then(1, [Step::Store(2, 0)]),
             map: Arc::new(move |at: At| {
                 let (thread, group) = (tiles.thread(&at), tiles.group(&at));

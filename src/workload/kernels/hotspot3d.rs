@@ -3,6 +3,8 @@
 //! Map (Rodinia, `hotspot3D/opt1.cu`), with workgroups of 64 x 4 columns: thread (i, j) loads the lowest cell, then in each layer the cell
 //! above, the four neighbours, clamped at the borders, and `power`, and stores the new temperature. The two arrays of
 //! temperatures change places at each launch.
+//!
+//! Instructions are counted in Rodinia, `cuda/hotspot3D/opt1.cu`.
 
 use std::sync::Arc;
 
@@ -14,6 +16,12 @@ use super::parameter::Values;
 use super::volume::{FACES, Volume};
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
+
+/// Instructions of a layer: a product, eight that are added to others, five indices and seven addresses, and three of the loop.
+const STEP: u64 = 24;
+/// A thread begins: its place (two), its cell and the size of a layer, four comparisons and selections, six of the indices beside, the
+/// warmth from outside, an address, and whether there are further layers (three).
+const BEGIN: u64 = 23;
 
 pub const DEFINITION: Definition = Definition {
     name: "hotspot3d",
@@ -32,7 +40,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("temperature", "the temperatures"),
         common::next("other", "the temperatures after a time step"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -51,6 +59,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let wide = columns.div_ceil(across);
     // West, east, south, north and above, as FACES numbers them; 6 is the cell.
     let reads = [5, 0, 1, 2, 3].map(|face| Step::Load(1, face));
+    let begin = Step::Compute(settings.share(BEGIN, STEP));
     let mut steps = Vec::new();
     for _ in 0..values.integer("iterations")? {
         let launch = Launch {
@@ -58,7 +67,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
             groups: wide * rows.div_ceil(down),
             workgroup: across * down,
             arrays: vec![power, from, to],
-            script: Script::default().then(1, [Step::Load(1, 6)]).then(
+            script: Script::default().then(1, [begin, Step::Load(1, 6)]).then(
                 layers,
                 reads.into_iter().chain([
                     Step::Load(0, 6),

@@ -20,6 +20,20 @@ use super::parameter::Values;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions for a feature: the index of the point's (all that a texture needs), that of the centre's and its read from constant memory,
+/// a difference, a square that is added, and three for the loop.
+const FEATURE: u64 = 8;
+/// A cluster: where its centre is, a comparison, two selections, and five for loops.
+const CLUSTER: u64 = 9;
+/// What a thread of `kmeansPoint` begins with: three for its point, two for whether there is one, and two for the loop's last test.
+const BEGIN: u64 = 7;
+/// A branch and the address of what it stores.
+const STORE: u64 = 2;
+/// A feature in `invert_mapping`: two indices and addresses, and three for the loop.
+const INVERT: u64 = 7;
+/// What a thread begins with there: its point, two for whether there is one, where its features are, and two for the loop's last test.
+const BEGIN_INVERT: u64 = 6;
+
 pub const DEFINITION: Definition = Definition {
     name: "kmeans",
     title: "K-means: columns of features read again for each cluster, and a host that reads every point's cluster",
@@ -37,7 +51,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("membership", "the cluster of each point, words"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(FEATURE),
     build,
 };
 
@@ -54,7 +68,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     // The smallest square that has a thread for each point.
     let row = size.div_ceil(workgroup);
     let edge = row.isqrt() + u64::from(row.isqrt().pow(2) < row);
-    let compute = Step::Compute(settings.compute);
+    let compute = |instructions| Step::Compute(settings.share(instructions, FEATURE));
     let launch = |name, arrays, script| Launch {
         name,
         groups: edge * edge,
@@ -72,12 +86,15 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         }),
         settings,
     };
-    let invert = Script::default().then(features, [Step::Load(0, 0), Step::Store(1, 0)]);
+    let invert = Script::default()
+        .then(1, [compute(BEGIN_INVERT)])
+        .then(features, [Step::Load(0, 0), compute(INVERT), Step::Store(1, 0)]);
     let mut steps = vec![launch("invert_mapping", vec![points, columns], invert).step()];
     for _ in 0..values.integer("iterations")? {
         let nearest = Script::default()
-            .then(clusters * features, [Step::Load(0, 1), compute])
-            .then(1, [Step::Store(1, 1)]);
+            .then(1, [compute(BEGIN)])
+            .then(clusters * features, [Step::Load(0, 1), compute(FEATURE)])
+            .then(1, [compute(CLUSTER * clusters + STORE), Step::Store(1, 1)]);
         steps.push(launch("kmeansPoint", vec![columns, membership], nearest).step());
         let script = Script::default().then(size, [Step::Load(0, 0)]);
         HostLoop { arrays: vec![membership], script }.add(&mut steps, settings, &[0], |at| Some(at.round));

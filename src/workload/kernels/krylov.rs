@@ -7,6 +7,19 @@ use super::common::Settings;
 use super::launch::{At, HostLoop, Launch, Script, Step};
 use crate::workload::TaskKind;
 
+/// Instructions of an element that is combined (`waxpby_kernel` of `miniFE`): its number, whether there is such an element, three
+/// addresses, two products, and the loop over further elements.
+const COMBINED: u64 = 11;
+/// Of a product of two elements (`dot_kernel`): two addresses, a product that is added, and the loop.
+const PRODUCT: u64 = 6;
+/// Of a sum of a workgroup (`dot_final_reduce_kernel`): an address, an addition, and the loop.
+const SUM: u64 = 5;
+/// Of each step in which half of the threads add: a comparison and a branch, an addition, reading and writing shared memory.
+const HALF: u64 = 5;
+/// Of a thread of a dot product, once: its number, whether it has an element, its sum in shared memory, whether it is the first, and the
+/// address of the result.
+const ONCE: u64 = 7;
+
 /// Workgroups of a dot product, at most.
 const DOT_GROUPS: u64 = 512;
 
@@ -18,12 +31,19 @@ pub struct Vectors {
     /// A sum for each workgroup of a dot product: [`Self::sums`] elements.
     pub partial: Array,
     pub settings: Settings,
+    /// Instructions of the step for which the settings give cycles.
+    pub main: u64,
 }
 
 impl Vectors {
     /// Elements of `partial`.
     pub fn sums(size: u64, workgroup: u64) -> u64 {
         size.div_ceil(workgroup).min(DOT_GROUPS)
+    }
+
+    /// A step of so many instructions.
+    fn computing(&self, instructions: u64) -> Step {
+        Step::Compute(self.settings.share(instructions, self.main))
     }
 
     /// `output` from `inputs`, element by element: a thread for each.
@@ -37,7 +57,7 @@ impl Vectors {
             arrays: inputs.iter().copied().chain([output]).collect(),
             script: Script::default()
                 .then(1, (0..loads).map(|array| Step::Load(array, 0)))
-                .then(1, [Step::Compute(settings.compute), Step::Store(loads, 0)]),
+                .then(1, [self.computing(COMBINED), Step::Store(loads, 0)]),
             map: Arc::new(move |at: At| at.below(workgroup, size)),
             settings,
         }
@@ -47,9 +67,9 @@ impl Vectors {
     /// The dot product of two vectors: a launch in which all threads stride through them and each workgroup stores its sum,
     /// a launch of one workgroup that adds these up, and the host, which reads the result.
     pub fn dot(&self, steps: &mut Vec<TaskKind>, left: Array, right: Array) {
-        let Self { size, workgroup, partial, settings } = *self;
+        let Self { size, workgroup, partial, settings, .. } = *self;
         let groups = Self::sums(size, workgroup);
-        let compute = Step::Compute(settings.compute);
+        let (half, once) = (self.computing(HALF), self.computing(ONCE));
         let tree = u64::from(workgroup.max(2).ilog2());
         let threads = groups * workgroup;
         let launch = |name, groups, arrays, rounds, script: Script, count, stride| {
@@ -59,13 +79,14 @@ impl Vectors {
                 }
                 Some(at.thread(workgroup) + stride * at.round).filter(|element| *element < count)
             };
-            let script = script.then(tree, [Step::Barrier, compute]).then(1, [Step::Store(rounds, 1)]);
+            let script = script.then(tree, [Step::Barrier, half]).then(1, [once, Step::Store(rounds, 1)]);
             Launch { name, groups, workgroup, arrays, script, map: Arc::new(map), settings }.step()
         };
-        let strides =
-            Script::default().then(size.div_ceil(threads), [Step::Load(0, 0), Step::Load(1, 0), compute]);
+        let product = [Step::Load(0, 0), Step::Load(1, 0), self.computing(PRODUCT)];
+        let strides = Script::default().then(size.div_ceil(threads), product);
         steps.push(launch("dot", groups, vec![left, right, partial], 2, strides, size, threads));
-        let sums = Script::default().then(groups.div_ceil(workgroup), [Step::Load(0, 0), compute]);
+        let sum = [Step::Load(0, 0), self.computing(SUM)];
+        let sums = Script::default().then(groups.div_ceil(workgroup), sum);
         steps.push(launch("dot_final", 1, vec![partial], 0, sums, groups, workgroup));
         let script = Script::default().then(1, [Step::Load(0, 0)]);
         HostLoop { arrays: vec![partial], script }.add(steps, settings, &[0], |_| Some(0));
@@ -83,7 +104,7 @@ mod tests {
         let all = array(1100 * 8, 8);
         let (x, y) = (all.part(0, 5000), all.part(2000, 5000));
         let partial = all.part(8000, 600);
-        let vectors = Vectors { size: 1100, workgroup: 2, partial, settings };
+        let vectors = Vectors { size: 1100, workgroup: 2, partial, settings, main: COMBINED };
         assert_eq!(Vectors::sums(1100, 2), 512);
         let mut steps = Vec::new();
         vectors.dot(&mut steps, x, y);
@@ -105,7 +126,8 @@ mod tests {
     fn vectors_are_combined_element_by_element() {
         let settings = Settings { wavefront: 4, ..settings(&super::super::Parameters::default()) };
         let all = array(64, 8);
-        let vectors = Vectors { size: 10, workgroup: 4, partial: all.part(60, 4), settings };
+        let partial = all.part(60, 4);
+        let vectors = Vectors { size: 10, workgroup: 4, partial, settings, main: COMBINED };
         let step = vectors.combine("waxpby", &[all.part(0, 10), all.part(10, 10)], all.part(20, 10));
         let mut expected = Plain::default();
         for element in 0..10 {

@@ -4,6 +4,9 @@
 //! and the positions of these; for the box itself and each of its neighbours: its number and where its particles begin, their positions (two
 //! pairs of doubles each) and charges, then, after going through them in local memory, loads and stores its own forces.
 //! Boxes at a face of the space have fewer neighbours.
+//!
+//! Instructions are counted in Rodinia, `cuda/lavaMD/kernel/kernel_gpu_cuda.cu`. A thread's particle and the forces on it are taken to stay
+//! in registers while it goes through a box.
 
 use std::sync::Arc;
 
@@ -15,6 +18,19 @@ use super::parameter::{Kind, ParameterDefinition, Values};
 use super::volume::Volume;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
+
+/// Instructions for a pair of particles: five reads of shared memory, an exponential, seventeen of arithmetic, and three of the loop.
+const STEP: u64 = 33;
+/// A thread begins: two comparisons and branches, how many boxes there are, two of a factor, and three addresses.
+const BEGIN: u64 = 10;
+/// A particle of its own box: an address, four stores to shared memory, and three of the loop.
+const OWN: u64 = 8;
+/// A box: three of the loop, which it is (two), four addresses, and two comparisons and branches.
+const VISIT: u64 = 13;
+/// A particle of that box: two addresses, five stores to shared memory, and three of the loop.
+const OTHER: u64 = 10;
+/// A particle of its own that meets those of the box: four reads of shared memory, an address, and three of the loop.
+const MEETING: u64 = 8;
 
 pub const DEFINITION: Definition = Definition {
     name: "lavamd",
@@ -35,7 +51,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("charges", "of the particles, doubles"),
         common::next("forces", "on the particles, two pairs of doubles"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -66,19 +82,20 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         (0..each).flat_map(move |part| [Step::Load(array, 2 * part), Step::Load(array, 2 * part + 1)])
     };
     let stores = (0..each).flat_map(|part| [Step::Store(3, 2 * part), Step::Store(3, 2 * part + 1)]);
+    let computing = |instructions| Step::Compute(settings.share(instructions, STEP));
     let there = |nth: u64| nth + THERE;
-    let body = [Step::Load(0, NEIGHBOUR), Step::Load(0, there(OFFSET))]
-        .into_iter()
-        .chain(
-            halves(1).map(|step| {
+    let body =
+        [Step::Load(0, NEIGHBOUR), Step::Load(0, there(OFFSET))]
+            .into_iter()
+            .chain(halves(1).map(|step| {
                 if let Step::Load(array, nth) = step { Step::Load(array, there(nth)) } else { step }
-            }),
-        )
-        .chain((0..each).map(|part| Step::Load(2, there(part))))
-        .chain([Step::Barrier, Step::Compute(settings.compute.saturating_mul(particles.min(1 << 16) as u32))])
-        .chain(halves(3))
-        .chain(stores)
-        .chain([Step::Barrier]);
+            }))
+            .chain((0..each).map(|part| Step::Load(2, there(part))))
+            .chain([computing(VISIT + OTHER * each), Step::Barrier])
+            .chain([computing(each * (MEETING + STEP * particles))])
+            .chain(halves(3))
+            .chain(stores)
+            .chain([Step::Barrier]);
     let launch = Launch {
         name: DEFINITION.name,
         groups: count,
@@ -86,7 +103,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         arrays,
         script: Script::default()
             .then(1, [Step::Load(0, OFFSET), Step::Load(0, NEIGHBOURS)])
-            .then(1, halves(1).chain([Step::Barrier]))
+            .then(1, halves(1).chain([computing(BEGIN + OWN * each), Step::Barrier]))
             .then_each(move |group, _| boxes.near(boxes.place(group)).count(), body),
         map: Arc::new(move |at: At| {
             // First the box itself, then its neighbours.

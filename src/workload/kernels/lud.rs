@@ -7,6 +7,9 @@
 //!   the others the tile below;
 //! - `lud_internal`, a workgroup of e x e threads for each tile of the rest: loads an element of the tile of the row and of the column, then loads and stores
 //!   its own.
+//!
+//! Instructions are counted in Rodinia, `cuda/lud/cuda/lud_kernel.cu`. The rounds of `lud_diagonal` and `lud_perimeter` differ; each
+//! takes as long as they do on average. A round of the latter is that of a tile below, which computes more than one to the right.
 
 use std::sync::Arc;
 
@@ -19,6 +22,25 @@ use super::tiles::Tiles;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a product in `lud_internal`, whose loop is unrolled: two reads of shared memory, and a product that is added.
+const STEP: u64 = 3;
+/// Its thread begins: its tile (four), two indices (six), two addresses, and two stores to shared memory.
+const PLACE: u64 = 14;
+/// It ends: two of an index, an address and a subtraction.
+const DIFFERENCE: u64 = 4;
+/// A product in the other kernels: two reads of shared memory, a product that is subtracted, a store, and three of the loop.
+const PRODUCT: u64 = 7;
+/// A round of `lud_diagonal`: three reads of shared memory, a division, a store, two comparisons, three branches, and three of the loop.
+const ROUND: u64 = 20;
+/// A round of `lud_perimeter`: two reads of shared memory, a division, a store, a comparison, a branch, and three of the loop.
+const COLUMN: u64 = 16;
+/// An element that is copied to or from shared memory: two of indices, an address, and the access to shared memory.
+const COPY: u64 = 4;
+/// A thread of `lud_diagonal`: three of the indices of what it copies.
+const CORNER: u64 = 3;
+/// A thread of `lud_perimeter`: which half it is (two comparisons and branches), and six of the indices of what it copies.
+const SIDES: u64 = 10;
+
 pub const DEFINITION: Definition = Definition {
     name: "lud",
     title: "LU decomposition: launches of one workgroup, of a row of them, and of the rest, which shrinks",
@@ -30,7 +52,7 @@ pub const DEFINITION: Definition = Definition {
         common::WARP,
         common::first("matrix", "the matrix, floats"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -49,27 +71,37 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let launch = |name, groups, workgroup, script: Script, map: Map| {
         Launch { name, groups, workgroup, arrays: vec![matrix], script, map, settings }.step()
     };
-    let compute = Step::Compute(settings.compute);
-    let rounds = |script: Script| script.then(edge, [compute, Step::Barrier]);
+    let computing = |instructions| Step::Compute(settings.share(instructions, STEP));
+    let copy = computing(COPY);
+    // Of all rounds, each a part.
+    let rounds = |script: Script, instructions| {
+        script.then(edge, [Step::Compute(settings.share(instructions, STEP * edge)), Step::Barrier])
+    };
     let mut steps = Vec::new();
     for tile in 0..tiles {
         let (corner, left) = (tile * edge * (size + 1), tiles - tile - 1);
-        let script = Script::default().then(edge, [Step::Load(0, 0)]).then(1, [Step::Barrier]);
-        let script = rounds(script).then(edge - 1, [Step::Store(0, 1)]);
+        let script = Script::default()
+            .then(1, [computing(CORNER)])
+            .then(edge, [copy, Step::Load(0, 0)])
+            .then(1, [Step::Barrier]);
+        let script = rounds(script, (edge - 1) * (ROUND + PRODUCT * (edge - 1)))
+            .then(edge - 1, [copy, Step::Store(0, 1)]);
         let map = Arc::new(move |at: At| Some(corner + at.local + size * (at.round + at.nth)));
         steps.push(launch("lud_diagonal", 1, edge, script, map));
         if left == 0 {
             break;
         }
         let script = Script::default()
-            .then(edge / 2, [Step::Load(0, DIAGONAL)])
-            .then(edge, [Step::Load(0, OWN)])
+            .then(1, [computing(SIDES)])
+            .then(edge / 2, [copy, Step::Load(0, DIAGONAL)])
+            .then(edge, [copy, Step::Load(0, OWN)])
             .then(1, [Step::Barrier]);
-        let script = rounds(script).then(edge, [Step::Store(0, CHANGED)]);
+        let script = rounds(script, edge * COLUMN + PRODUCT * (edge * (edge - 1) / 2))
+            .then(edge, [copy, Step::Store(0, CHANGED)]);
         steps.push(launch("lud_perimeter", left, 2 * edge, script, perimeter(corner, size, edge)));
         let script = Script::default()
-            .then(1, [Step::Load(0, 0), Step::Load(0, 1), Step::Barrier])
-            .then(1, [Step::Compute(4 * settings.compute), Step::Load(0, 2), Step::Store(0, 2)]);
+            .then(1, [computing(PLACE), Step::Load(0, 0), Step::Load(0, 1), Step::Barrier])
+            .then(1, [computing(STEP * edge + DIFFERENCE), Step::Load(0, 2), Step::Store(0, 2)]);
         let plane = Tiles { edge, across: left };
         let map = Arc::new(move |at: At| {
             let ((x, y), (column, row)) = (plane.thread(&at), plane.cell(&at));

@@ -23,6 +23,21 @@ use super::volume::{FACES, Volume};
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a corner of a node: where it is listed, four addresses, three additions, and the loop.
+const CORNER: u64 = 11;
+/// Of a node whose forces are added up: its number, whether there is such a node, and four addresses.
+const NODE: u64 = 7;
+/// Of the stresses of an element: its number and whether it is there; for each corner where it is, and four addresses; 55 for the
+/// volume, 45 for the normal of each of six faces, 24 products; and 28 addresses. What the source computes of derivatives but does not
+/// use takes none.
+const STRESS: u64 = 420;
+/// Of a node that moves: its number, whether there is such a node, and ten addresses; for each coordinate a division, two products that
+/// are added, a comparison and a select.
+const MOVE: u64 = 49;
+/// Of the viscosity of an element: its number, whether it is there, and two addresses; for each axis 34, with a division and two
+/// neighbours; then nine addresses, eight comparisons, branches and selects, a division, and 23 products and additions.
+const VISCOSITY: u64 = 155;
+
 pub const DEFINITION: Definition = Definition {
     name: "lulesh",
     title: "LULESH: elements gather from nodes and scatter to them, kernel after kernel",
@@ -58,7 +73,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("state", "velocity, three lengths, mass, two volumes, boundary conditions"),
         common::next("viscosity", "qq and ql"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(CORNER),
     build,
 };
 
@@ -168,12 +183,17 @@ impl Mesh {
         Launch { name, groups, workgroup, arrays, script, map, settings }.step()
     }
 
+    /// A step of so many instructions.
+    fn computing(&self, instructions: u64) -> Step {
+        Step::Compute(self.settings.share(instructions, CORNER))
+    }
+
     fn stress(self, arrays: Vec<Array>) -> TaskKind {
         let elements = self.elements.cells();
         let script = Script::default()
             .then(8, [Step::Load(0, 0), Step::Load(1, 0), Step::Load(1, 1), Step::Load(1, 2)])
             .then(1, [Step::Load(2, 0), Step::Load(2, 1), Step::Load(2, 2)])
-            .then(1, [Step::Compute(8 * self.settings.compute), Step::Store(3, 0)])
+            .then(1, [self.computing(STRESS), Step::Store(3, 0)])
             .then(8, [Step::Store(4, 0), Step::Store(4, 1), Step::Store(4, 2)]);
         self.launch("IntegrateStressForElems", elements, arrays, script, move |k, at| match at.array {
             0 => Some(k + at.round * elements),
@@ -186,10 +206,12 @@ impl Mesh {
 
     fn add_forces(self, arrays: Vec<Array>) -> TaskKind {
         let (nodes, elements) = (self.nodes.cells(), self.elements.cells());
+        let forces = (0..3).map(|component| Step::Load(2, component));
+        let corner = [Step::Load(1, 0)].into_iter().chain(forces).chain([self.computing(CORNER)]);
         let script = Script::default()
             .then(1, [Step::Load(0, 0)])
-            .then(8, [Step::Load(1, 0), Step::Load(2, 0), Step::Load(2, 1), Step::Load(2, 2)])
-            .then(1, [Step::Compute(self.settings.compute)])
+            .then(8, corner)
+            .then(1, [self.computing(NODE)])
             .then(1, [Step::Store(3, 0), Step::Store(3, 1), Step::Store(3, 2)]);
         self.launch("AddNodeForcesFromElems", nodes, arrays, script, move |i, at| match at.array {
             0 => Some(i),
@@ -205,7 +227,7 @@ impl Mesh {
         let loads = three(0).chain([(1, 0)]).chain(three(2)).chain(three(3));
         let script = Script::default()
             .then(1, loads.map(|(array, component)| Step::Load(array, component)))
-            .then(1, [Step::Compute(self.settings.compute)])
+            .then(1, [self.computing(MOVE)])
             .then(1, three(2).chain(three(3)).map(|(array, component)| Step::Store(array, component)));
         self.launch("CalcPositionForNodes", nodes, arrays, script, move |i, at| Some(at.nth * nodes + i))
     }
@@ -218,7 +240,7 @@ impl Mesh {
             .then(1, (0..3).map(|axis| Step::Load(1, axis)))
             .then(1, (0..6).flat_map(gradient))
             .then(1, (0..7).map(|field| Step::Load(2, field)))
-            .then(1, [Step::Compute(4 * self.settings.compute), Step::Store(3, 0), Step::Store(3, 1)]);
+            .then(1, [self.computing(VISCOSITY), Step::Store(3, 0), Step::Store(3, 1)]);
         self.launch("CalcMonotonicQRegionForElems", elements, arrays, script, move |k, at| {
             let Some(face) = at.nth.checked_sub(3).filter(|_| at.array == 1) else {
                 return Some(at.nth * elements + k);

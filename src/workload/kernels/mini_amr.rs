@@ -22,6 +22,18 @@ use super::volume::{FACES, Volume};
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a cell (`stencil_calc` of miniAMR): where it and its neighbours are, eight addresses, six additions, a division by
+/// seven, and the loop.
+const STENCIL: u64 = 30;
+/// Of a cell that is copied: where it is, two addresses, and the loop.
+const COPY: u64 = 6;
+/// Of a cell of a face, counted from what is described above: whether there is a neighbour, where both cells are, two addresses, and
+/// the loop.
+const EXCHANGE: u64 = 9;
+/// Of a cell that is refined or made coarse (`split_blocks` of miniAMR): where it and its root's cell are, two addresses, a product (an
+/// eighth) or an addition, and the loop.
+const CHANGE: u64 = 9;
+
 pub const DEFINITION: Definition = Definition {
     name: "mini-amr",
     title: "MiniAMR: blocks that come and go around a moving sphere, and ghost cells from their neighbours",
@@ -38,7 +50,7 @@ pub const DEFINITION: Definition = Definition {
         common::first("blocks", "the cells of each block, doubles"),
         common::next("work", "the cells of a time step"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STENCIL),
     build,
 };
 
@@ -181,7 +193,7 @@ fn change(
     }
     // Refining reads the root (0) and stores the child (1); making coarse the other way round.
     let (read, write) = if name == "refine" { (0, 1) } else { (1, 0) };
-    let body = [Step::Load(0, read), Step::Compute(settings.compute), Step::Store(0, write)];
+    let body = [Step::Load(0, read), Step::Compute(settings.share(CHANGE, STENCIL)), Step::Store(0, write)];
     let script = Script::default().then(fine.cells * fine.variables, body);
     let forest = fine.clone();
     Some(launch(name, fine, list, vec![blocks], script, settings, move |block, at, x, y| {
@@ -197,7 +209,9 @@ fn change(
 
 fn exchange(forest: &Arc<Forest>, blocks: Array, settings: Settings) -> TaskKind {
     let faces = FACES.len() as u64;
-    let script = Script::default().then(faces * forest.variables, [Step::Load(0, 0), Step::Store(0, 1)]);
+    let compute = Step::Compute(settings.share(EXCHANGE, STENCIL));
+    let script =
+        Script::default().then(faces * forest.variables, [Step::Load(0, 0), compute, Step::Store(0, 1)]);
     let of = forest.clone();
     let map = move |block: u64, at: &At, u: u64, v: u64| {
         let (face, variable) = (at.round % faces, at.round / faces);
@@ -227,7 +241,8 @@ fn stencil(forest: &Arc<Forest>, blocks: Array, work: Array, settings: Settings)
 }
 
 fn copy(forest: &Arc<Forest>, blocks: Array, work: Array, settings: Settings) -> TaskKind {
-    sweep("copy", forest, vec![work, blocks], [Step::Load(0, 6), Step::Store(1, 6)], settings)
+    let compute = Step::Compute(settings.share(COPY, STENCIL));
+    sweep("copy", forest, vec![work, blocks], [Step::Load(0, 6), compute, Step::Store(1, 6)], settings)
 }
 
 /// A launch over all cells of all blocks, variable by variable; accesses are numbered as [`FACES`], 6 is the cell.

@@ -20,6 +20,12 @@ use super::volume::Volume;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of an entry: three addresses, the comparison with -1 and its branch, a product that is added, the next place, and the
+/// loop.
+const ENTRY: u64 = 10;
+/// Of a row: its number, whether there is such a row, the address of the result, and the loop over further rows.
+const ROW: u64 = 7;
+
 pub const DEFINITION: Definition = Definition {
     name: "minife",
     title: "miniFE: a sparse matrix streamed through, a vector gathered, and sums that the host waits for",
@@ -39,7 +45,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("partial", "sums of a dot product"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(ENTRY),
     build,
 };
 
@@ -64,7 +70,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         layout.array("x", rows, 8)?,
     ];
     let partial = layout.array("partial", Vectors::sums(rows, workgroup), 8)?;
-    let vectors = Vectors { size: rows, workgroup, partial, settings };
+    let vectors = Vectors { size: rows, workgroup, partial, settings, main: ENTRY };
     let mut steps = Vec::new();
     for _ in 0..values.integer("iterations")? {
         vectors.dot(&mut steps, r, r);
@@ -90,7 +96,9 @@ fn product(vectors: &Vectors, nodes: Volume, pitch: u64, arrays: Vec<Array>) -> 
         groups: size.div_ceil(workgroup),
         workgroup,
         arrays,
-        script: Script::default().then(ENTRIES, entries).then(1, [Step::Store(3, 0)]),
+        script: Script::default()
+            .then(ENTRIES, entries)
+            .then(1, [Step::Compute(settings.share(ROW, ENTRY)), Step::Store(3, 0)]),
         map: Arc::new(move |at: At| {
             let row = at.below(workgroup, size)?;
             match at.array {

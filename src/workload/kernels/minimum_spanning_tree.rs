@@ -9,6 +9,9 @@
 //!
 //! The graph is generated from the seed. Which components there are is not searched: after each round four of those next to
 //! each other have become one. A real run joins as many or more, of any place.
+//!
+//! Instructions are counted in `LonestarGPU` 2.0, `apps/mst/main.cu` (`dfindelemin`, and `dfindcompmintwo` for one component) with
+//! `graph.h` and `component.h`, whose `find` takes a comparison and a branch for each component that is loaded.
 
 use std::sync::Arc;
 
@@ -21,6 +24,22 @@ use super::parameter::Values;
 use crate::diagnostic::Result;
 use crate::model::access::AtomicOp;
 use crate::workload::TaskKind;
+
+/// Instructions for an edge: its number, two comparisons and a branch for that, three addresses, a comparison and a branch of `find`, one
+/// and one for the length, a comparison and two selections for the component, and three of the loop.
+const STEP: u64 = 17;
+/// A thread of `find` begins: its number, which may be selected otherwise, two addresses, the difference of the bounds, three comparisons
+/// and branches.
+const VERTEX: u64 = 12;
+/// It ends: two comparisons and a branch, an address.
+const SHORTEST: u64 = 4;
+/// A thread of the other launches begins: its number, a comparison and a branch, an address.
+const BEGIN: u64 = 4;
+/// Joining: three addresses, five comparisons and branches (of `find`, of the two components, of each of them whether it is still one,
+/// whether it was joined), a comparison and two selections for which becomes the parent.
+const JOIN: u64 = 16;
+/// Relabelling: an address, a comparison and a branch.
+const RELABEL: u64 = 3;
 
 pub const DEFINITION: Definition = Definition {
     name: "minimum-spanning-tree",
@@ -42,7 +61,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("count", "components that are left, a word"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -97,17 +116,21 @@ impl Tree {
         Launch { name, groups: threads.div_ceil(workgroup), workgroup, arrays, script, map, settings }.step()
     }
 
+    fn computing(&self, instructions: u64) -> Step {
+        Step::Compute(self.settings.share(instructions, STEP))
+    }
+
     /// Components are runs of `width` vertices, and are called after their first.
     fn find(&self, width: u64, arrays: Vec<Array>) -> TaskKind {
         let (graph, trips) = (self.graph.clone(), self.graph.clone());
         let workgroup = self.workgroup;
         let script = Script::default()
-            .then(1, [Step::Load(0, 0), Step::Load(0, 1), Step::Load(1, 0)])
+            .then(1, [self.computing(VERTEX), Step::Load(0, 0), Step::Load(0, 1), Step::Load(1, 0)])
             .then_each(
                 move |group, local| trips.degree(group * workgroup + local),
-                [Step::Load(2, 0), Step::Load(1, 1), Step::Load(3, 0), Step::Compute(self.settings.compute)],
+                [Step::Load(2, 0), Step::Load(1, 1), Step::Load(3, 0), self.computing(STEP)],
             )
-            .then(1, [Step::Atomic(AtomicOp::Max, 4, 0)]);
+            .then(1, [self.computing(SHORTEST), Step::Atomic(AtomicOp::Max, 4, 0)]);
         self.launch("find", self.graph.vertices(), arrays, script, move |vertex, at| {
             let target = || graph.target(vertex, at.round);
             let edge = || graph.start(vertex) + at.round;
@@ -125,11 +148,8 @@ impl Tree {
     fn join(&self, width: u64, arrays: Vec<Array>) -> TaskKind {
         let graph = self.graph.clone();
         let script = Script::default()
-            .then(
-                1,
-                [Step::Load(0, 0), Step::Load(1, 0), Step::Load(2, 0), Step::Compute(self.settings.compute)],
-            )
-            .then(1, [Step::Store(3, 0), Step::Atomic(AtomicOp::Add, 4, 0)]);
+            .then(1, [self.computing(BEGIN), Step::Load(0, 0), Step::Load(1, 0), Step::Load(2, 0)])
+            .then(1, [self.computing(JOIN), Step::Store(3, 0), Step::Atomic(AtomicOp::Add, 4, 0)]);
         let components = self.graph.vertices().div_ceil(width);
         self.launch("join", components, arrays, script, move |component, at| {
             // The shortest edge is taken to be the first of the component's first vertex.
@@ -144,10 +164,9 @@ impl Tree {
     }
 
     fn relabel(&self, width: u64, arrays: Vec<Array>) -> TaskKind {
-        let script = Script::default().then(
-            1,
-            [Step::Load(0, 0), Step::Load(1, 0), Step::Compute(self.settings.compute), Step::Store(0, 0)],
-        );
+        let script = Script::default()
+            .then(1, [self.computing(BEGIN), Step::Load(0, 0), Step::Load(1, 0)])
+            .then(1, [self.computing(RELABEL), Step::Store(0, 0)]);
         self.launch("relabel", self.graph.vertices(), arrays, script, move |vertex, at| {
             Some(if at.array == 0 { vertex } else { vertex - vertex % width })
         })

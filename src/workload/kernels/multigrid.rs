@@ -24,6 +24,18 @@ use super::volume::{FACES, Volume};
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a cell that is smoothed (`smooth_kernel` of HPGMG-FV in CUDA, seven points, Jacobi): five for where it and its
+/// neighbours are, sixteen addresses, six differences and six products that are added, three for the result, and the loop.
+const SMOOTH: u64 = 39;
+/// Of a residual: the same but for the diagonal's address and two of the result.
+const RESIDUAL: u64 = 36;
+/// Of a coarser cell (`restriction_kernel`): four for where it and the first finer one are, three for its neighbours, nine addresses,
+/// seven additions, a product, and the loop.
+const RESTRICTION: u64 = 27;
+/// Of a finer cell (`interpolation_kernel`, piecewise constant): five for where it and the coarser one are, two addresses, a product that
+/// is added, and the loop.
+const INTERPOLATION: u64 = 11;
+
 pub const DEFINITION: Definition = Definition {
     name: "multigrid",
     title: "Multigrid: phases of small and large launches, from the coarsest grid to the finest and back",
@@ -47,7 +59,7 @@ pub const DEFINITION: Definition = Definition {
         common::first("levels", "the arrays of each grid, the finest first, doubles"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(SMOOTH),
     build,
 };
 
@@ -184,7 +196,8 @@ impl Grids {
     fn residual(&mut self, number: usize) {
         let Some(level) = self.level(number) else { return };
         let arrays = [level.x, level.right, level.residual].into_iter().chain(level.faces).collect();
-        let body = sweep([Step::Load(1, 0)], Step::Store(2, 0), self.settings.compute);
+        let compute = self.settings.share(RESIDUAL, SMOOTH);
+        let body = sweep([Step::Load(1, 0)], Step::Store(2, 0), compute);
         self.sweep("residual", level.cells, arrays, body);
     }
 
@@ -193,7 +206,7 @@ impl Grids {
         let (Some(fine), Some(coarse)) = (self.level(number), self.level(number + 1)) else { return };
         let body: Vec<_> = (0..8)
             .map(|child| Step::Load(0, child))
-            .chain([Step::Compute(self.settings.compute), Step::Store(1, 0)])
+            .chain([Step::Compute(self.settings.share(RESTRICTION, SMOOTH)), Step::Store(1, 0)])
             .collect();
         let grid = Planes::of(coarse.cells, self.across, self.down);
         let map = move |at: At| {
@@ -211,8 +224,8 @@ impl Grids {
     /// The x of the next coarser level corrects that of a level.
     fn interpolate(&mut self, number: usize) {
         let (Some(fine), Some(coarse)) = (self.level(number), self.level(number + 1)) else { return };
-        let body =
-            vec![Step::Load(0, 0), Step::Load(1, 0), Step::Compute(self.settings.compute), Step::Store(1, 0)];
+        let compute = Step::Compute(self.settings.share(INTERPOLATION, SMOOTH));
+        let body = vec![Step::Load(0, 0), Step::Load(1, 0), compute, Step::Store(1, 0)];
         let grid = Planes::of(fine.cells, self.across, self.down);
         let map = move |at: At| {
             let place = grid.place(&at)?;
@@ -256,7 +269,7 @@ impl Grids {
 fn sweep<const N: usize>(loads: [Step; N], store: Step, compute: u32) -> Vec<Step> {
     let faces = (0..3).flat_map(|axis| [Step::Load(3 + axis, 6), Step::Load(3 + axis, 2 * axis as u64 + 1)]);
     let x = (0..=6).map(|nth| Step::Load(0, nth));
-    x.chain(loads).chain(faces).chain([Step::Compute(2 * compute), store]).collect()
+    x.chain(loads).chain(faces).chain([Step::Compute(compute), store]).collect()
 }
 
 /// The cell that an access of a stencil touches: `nth` of arrays 0 and 3 to 5 is a neighbour, or 6 for the cell itself.

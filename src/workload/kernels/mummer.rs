@@ -11,6 +11,9 @@
 //! With n of a power of two between those of four the tree has more nodes than that of so many letters, and shrinks by four or not at all.
 //!
 //! Genome and reads are drawn from the seed, without errors. Entries of the tree have 16 bytes, as `MUMmerGPU`'s textures.
+//!
+//! Instructions are counted in Rodinia, `cuda/mummergpu/src/mummergpu_kernel.cu` with the choices of `common.cu`. A number of three bytes
+//! takes one for each of these, and shifts and unions; an entry of a texture two for its coordinates and none for its address.
 
 use std::sync::Arc;
 
@@ -21,6 +24,20 @@ use super::launch::{At, Launch, Script, Step};
 use super::parameter::Values;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
+
+/// Instructions for a letter along an edge: three comparisons and two branches, two addresses, and three of places.
+const STEP: u64 = 10;
+/// A letter down the tree: coordinates in two textures (four), whether the read and the edge go on (five), which of four children it is
+/// (a comparison and a branch for each), its number (eleven) and whether there is one (two), where its edge begins and ends (fourteen),
+/// whether letters must match anyway (two), three of places and an address.
+const WALK: u64 = 50;
+/// A thread begins: its number, four comparisons, three branches, four addresses, and five of places.
+const BEGIN: u64 = 17;
+/// A match: its length on the edge, a comparison and a branch.
+const MATCH: u64 = 3;
+/// The next place in the read: coordinates in a texture (two), the number of the suffix (eleven), five of places, an address, three
+/// comparisons, two branches, and seven more for letters that must match anyway.
+const NEXT: u64 = 31;
 
 pub const DEFINITION: Definition = Definition {
     name: "mummer",
@@ -40,7 +57,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("queries", "the reads, bytes"),
         common::next("matches", "the node and length of each match, eight bytes"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -103,11 +120,12 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         layout.array("matches", reads * (others + 1), 8)?,
     ];
     let tree = Tree { genome, length, depth, seed: settings.seed };
-    let compute = Step::Compute(settings.compute);
+    let computing = |instructions| Step::Compute(settings.share(instructions, STEP));
     let script = Script::default()
-        .then(depth, [Step::Load(3, HERE), Step::Load(1, HERE), Step::Load(0, BELOW), compute])
-        .then(length - depth, [Step::Load(3, BELOW), Step::Load(2, BELOW), compute])
-        .then(1, [Step::Store(4, HERE)])
+        .then(1, [computing(BEGIN)])
+        .then(depth, [Step::Load(3, HERE), Step::Load(1, HERE), Step::Load(0, BELOW), computing(WALK)])
+        .then(length - depth, [Step::Load(3, BELOW), Step::Load(2, BELOW), computing(STEP)])
+        .then(1, [computing(MATCH), Step::Store(4, HERE)])
         .then(
             others,
             [
@@ -115,7 +133,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
                 Step::Load(3, LINK),
                 Step::Load(1, LINK),
                 Step::Load(0, LINK + 1),
-                compute,
+                computing(NEXT + WALK + MATCH),
                 Step::Store(4, BELOW),
             ],
         );

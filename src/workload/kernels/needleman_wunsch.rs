@@ -15,6 +15,18 @@ use super::parameter::Values;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a diagonal of a tile: three for the loop, two for whether the thread takes part, three for its cell, four reads of local
+/// memory, three sums, two maxima, and a write.
+const DIAGONAL: u64 = 18;
+/// What a thread begins with: nine for its indices, two for whether it is the first, and an address and a write for the corner.
+const BEGIN: u64 = 13;
+/// A word of a tile, to or from local memory, in a loop that is unrolled: an index, an address, and that access.
+const WORD: u64 = 3;
+/// The word to the west: two indices, an address, and a write to local memory.
+const WEST: u64 = 4;
+/// The word to the north: an address and a write.
+const NORTH: u64 = 2;
+
 pub const DEFINITION: Definition = Definition {
     name: "needleman-wunsch",
     title: "Needleman-Wunsch (nw, needle): diagonals of tiles that read what the launches before wrote",
@@ -27,7 +39,7 @@ pub const DEFINITION: Definition = Definition {
         common::first("matrix", "the scores, words"),
         common::next("reference", "what each pair of letters scores"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(DIAGONAL),
     build,
 };
 
@@ -40,12 +52,14 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let mut layout = Layout::new(values);
     let matrix = layout.array("matrix", pitch * pitch, 4)?;
     let reference = layout.array("reference", pitch * pitch, 4)?;
+    let compute = |instructions| Step::Compute(settings.share(instructions, DIAGONAL));
     let script = Script::default()
-        .then(1, [Step::Load(0, 0)])
-        .then(edge, [Step::Load(1, 0)])
-        .then(1, [Step::Barrier, Step::Load(0, 1), Step::Barrier, Step::Load(0, 2), Step::Barrier])
-        .then(2 * edge - 1, [Step::Compute(settings.compute), Step::Barrier])
-        .then(edge, [Step::Store(0, 3)]);
+        .then(1, [compute(BEGIN), Step::Load(0, 0)])
+        .then(edge, [Step::Load(1, 0), compute(WORD)])
+        .then(1, [Step::Barrier, Step::Load(0, 1), compute(WEST)])
+        .then(1, [Step::Barrier, Step::Load(0, 2), compute(NORTH), Step::Barrier])
+        .then(2 * edge - 1, [compute(DIAGONAL), Step::Barrier])
+        .then(edge, [compute(WORD), Step::Store(0, 3)]);
     // The first tile of a diagonal, as column and row; the others lie up and to the right of it.
     let launch = |name, length: u64, column: u64, row: u64| Launch {
         name,

@@ -21,6 +21,21 @@ use super::volume::Volume;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a plane of nine points a side.
+const PLANE: u64 = plane(9);
+/// Where a thread begins: where its points and factors are, an address, and its part of the matrix in shared memory.
+const START: u64 = 5;
+/// Of a point of a face, counted from what is described above: two for where it is, a comparison and a branch, three for the neighbour's,
+/// two addresses and an addition.
+const FACE: u64 = 10;
+
+/// Of a plane (`ax_cuf2_notunrolled` of Nekbone): for each point of a line ten reads of shared memory and six products that are added;
+/// then nine products with the factors, three writes to shared memory, an addition and eight addresses. The loops have known ends and
+/// take none.
+const fn plane(points: u64) -> u64 {
+    16 * points + 21
+}
+
 pub const DEFINITION: Definition = Definition {
     name: "nekbone",
     title: "Nekbone: elements of their own, whose faces are added up with the neighbours'",
@@ -47,7 +62,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("partial", "sums of a dot product"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(PLANE),
     build,
 };
 
@@ -89,7 +104,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let geometry = layout.array("geometry", FACTORS * size, 8)?;
     let derivative = layout.array("derivative", edge * edge, 8)?;
     let partial = layout.array("partial", Vectors::sums(size, workgroup), 8)?;
-    let vectors = Vectors { size, workgroup, partial, settings };
+    let vectors = Vectors { size, workgroup, partial, settings, main: PLANE };
     let mut steps = Vec::new();
     for _ in 0..values.integer("iterations")? {
         steps.push(vectors.combine("combine", &[r, p], p));
@@ -107,10 +122,11 @@ impl Elements {
     fn operator(self, settings: Settings, arrays: Vec<Array>) -> TaskKind {
         let [edge, ..] = self.points.edges;
         let factors = (0..FACTORS).map(|factor| Step::Load(2, factor));
-        let script = Script::default().then(1, [Step::Load(1, 0), Step::Barrier]).then(
+        let start = Step::Compute(settings.share(START, PLANE));
+        let script = Script::default().then(1, [Step::Load(1, 0), start, Step::Barrier]).then(
             edge,
             [Step::Load(0, 0), Step::Barrier].into_iter().chain(factors).chain([
-                Step::Compute(8 * settings.compute),
+                Step::Compute(settings.share(plane(edge), PLANE)),
                 Step::Barrier,
                 Step::Store(3, 0),
             ]),
@@ -137,7 +153,7 @@ impl Elements {
             [
                 Step::Load(0, 0),
                 Step::Load(0, 1),
-                Step::Compute(settings.compute),
+                Step::Compute(settings.share(FACE, PLANE)),
                 Step::Store(0, 0),
                 Step::Store(0, 1),
             ],

@@ -15,6 +15,15 @@ use super::parameter::Values;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a row: nine for the loop and whether the thread takes part, three reads of local memory, two minima, three for where
+/// the cell is, a sum, a write, and three that copy it (in the last, that find and read what is stored).
+const ROW: u64 = 22;
+/// What a thread begins with: three for its column, three for whether it is on the wall, and an address.
+const BEGIN: u64 = 7;
+/// What it loaded goes into local memory: one; then the ends of what is on the wall, seven; the two neighbours, four; and what
+/// the loop needs, four.
+const ENDS: u64 = 16;
+
 pub const DEFINITION: Definition = Definition {
     name: "pathfinder",
     title: "PathFinder: a wall streamed through once, with columns that neighbours read too",
@@ -30,7 +39,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("result", "costs after a launch"),
         common::next("wall", "costs of each cell but the first row's"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(ROW),
     build,
 };
 
@@ -48,6 +57,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let mut from = layout.array("source", columns, 4)?;
     let mut to = layout.array("result", columns, 4)?;
     let wall = layout.array("wall", columns * rows, 4)?;
+    let compute = |instructions| Step::Compute(settings.share(instructions, ROW));
     let mut steps = Vec::new();
     for start in (0..rows).step_by(pyramid as usize) {
         let rounds = pyramid.min(rows - start);
@@ -57,8 +67,8 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
             workgroup,
             arrays: vec![from, wall, to],
             script: Script::default()
-                .then(1, [Step::Load(0, 0), Step::Barrier])
-                .then(rounds, [Step::Load(1, 0), Step::Compute(settings.compute), Step::Barrier])
+                .then(1, [compute(BEGIN), Step::Load(0, 0), Step::Barrier, compute(ENDS)])
+                .then(rounds, [Step::Load(1, 0), compute(ROW), Step::Barrier])
                 .then(1, [Step::Store(2, 0)]),
             map: Arc::new(move |at: At| {
                 let place = (workgroup - 2 * rounds) * at.group + at.local;

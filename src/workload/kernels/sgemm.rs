@@ -14,6 +14,12 @@ use super::tiles::Tiles;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions for a column of A and B: two indices and their addresses, a product that is added, counter, comparison and branch.
+const STEP: u64 = 8;
+/// And for the element of C: the thread's row and column, index and address, two products that are added. What the thread begins with is
+/// counted here.
+const END: u64 = 6;
+
 pub const DEFINITION: Definition = Definition {
     name: "sgemm",
     title: "Matrix multiplication without local memory: columns read by whole rows of workgroups",
@@ -29,7 +35,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("b", "the matrix B, transposed"),
         common::next("c", "the matrix C"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -53,7 +59,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         arrays,
         script: Script::default()
             .then(inner, [Step::Load(0, 0), Step::Load(1, 0), Step::Compute(settings.compute)])
-            .then(1, [Step::Load(2, 0), Step::Store(2, 0)]),
+            .then(1, [Step::Load(2, 0), Step::Compute(settings.share(END, STEP)), Step::Store(2, 0)]),
         map: Arc::new(move |at: At| {
             let (m, n) = tiles.cell(&at);
             (m < rows && n < columns).then_some(match at.array {

@@ -18,6 +18,11 @@ use crate::diagnostic::Result;
 use crate::model::access::AtomicOp;
 use crate::workload::TaskKind;
 
+/// Instructions of a cell, group and angle (`dim3_sweep` of SNAP, without fix-up, its `dinv` computed from the cross section): eight for
+/// where the values are, seven addresses, seven products for what flows in, four for what it is divided by, the division, four products
+/// for what flows out, the angle's weight, a write to shared memory, and the loop.
+const CELL: u64 = 43;
+
 pub const DEFINITION: Definition = Definition {
     name: "snap",
     title: "SNAP: a sweep whose diagonals read what the one before wrote, few workgroups at a time",
@@ -39,11 +44,17 @@ pub const DEFINITION: Definition = Definition {
         common::next("face_y", "in y"),
         common::next("face_z", "in z"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(CELL),
     build,
 };
 
 const OCTANTS: u64 = 8;
+
+/// Instructions of a sum over angles, counted as a tree in shared memory: five for each level (comparison, branch, addition, read and
+/// write), whether a thread is the first, and an address.
+fn sum(angles: u64) -> u64 {
+    5 * u64::from(angles.next_power_of_two().ilog2()) + 3
+}
 
 /// The cells of a box in the order in which a sweep reaches them.
 #[derive(Debug)]
@@ -138,9 +149,10 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let stores = [4, 5, 6, 7].map(|array| Step::Store(array, 0));
     let body = loads
         .into_iter()
-        .chain([Step::Compute(4 * settings.compute)])
+        .chain([Step::Compute(settings.compute)])
         .chain(stores)
-        .chain([Step::Barrier, Step::Atomic(AtomicOp::Add, 2, 0)]);
+        .chain([Step::Barrier, Step::Compute(settings.share(sum(angles), CELL))])
+        .chain([Step::Atomic(AtomicOp::Add, 2, 0)]);
     let script = Script::default().then(groups, body);
     let launch = |octant, diagonal| {
         let plane = sweep.clone();

@@ -7,6 +7,9 @@
 //!   the host loads both sums; `srad`: loads the indices of the neighbours, then `image` there and at i, stores four differences and
 //!   `c`; `srad2`: loads the indices to the south and east, `c` there and at i, the differences and `image`, stores `image[i]`;
 //! - `compress`, once: loads and stores `image[i]`.
+//!
+//! Instructions are counted in Rodinia, `cuda/srad/srad_v1/*_kernel.cu`. Its constants are doubles, so that floats are converted; the
+//! remainder of a division comes from its quotient; and the loop over the levels, whose bounds are constants, is unrolled.
 
 use std::sync::Arc;
 
@@ -17,6 +20,31 @@ use super::launch::{At, HostLoop, Launch, Script, Step};
 use super::parameter::Values;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
+
+/// Instructions of a level of `reduce`: the remainder by a power of two, a comparison, a branch, six accesses to shared memory and
+/// two sums.
+const STEP: u64 = 11;
+/// A thread of `extract`: its number, a comparison, a branch, an address, a division and an exponential.
+const EXTRACT: u64 = 20;
+/// A thread of `prepare`: its number, a comparison, a branch, three addresses and a square.
+const PREPARE: u64 = 7;
+/// A thread of `compress`: its number, a comparison, a branch, an address, a logarithm and a product.
+const COMPRESS: u64 = 13;
+/// A thread of `reduce` begins: its number, its index and two addresses, two stores to shared memory, how many sums the last workgroup has
+/// (two) and which it is (one), and three comparisons and branches.
+const BEGIN: u64 = 15;
+/// The last thread of a workgroup: a comparison, a branch, two reads of shared memory, two of the index and two addresses.
+const END: u64 = 8;
+/// A thread of `srad` or `srad2` finds its row and column: its number and the next, a division, its remainder, a comparison, three
+/// subtractions and two selections; and whether there is such a cell, a comparison and a branch.
+const PLACE: u64 = 19;
+/// Addresses in `srad`: those of the cell, of four indices and of five results, and an index and an address for each neighbour.
+const NEIGHBOURS: u64 = 18;
+/// Arithmetic of `srad`: five divisions, seven conversions, and twenty-five of sums, products, comparisons and selections.
+const DIFFERENCES: u64 = 72;
+/// `srad2`: two addresses of indices, six of cells, and an index and an address for each of two neighbours; four products, and six to
+/// update the image in double precision.
+const UPDATE: u64 = 22;
 
 pub const DEFINITION: Definition = Definition {
     name: "srad-v1",
@@ -43,7 +71,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("column_east", "to the east"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -84,16 +112,16 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     ];
     let (workgroup, settings) = (values.integer("workgroup")?, Settings::with_host(values)?);
     let srad = Srad { rows, columns, workgroup, image, fields, sums, indices, settings };
-    let mut steps = vec![srad.each("extract", vec![image], 1, 0)];
+    let mut steps = vec![srad.each("extract", vec![image], [1, 0], EXTRACT)];
     for _ in 0..values.integer("iterations")? {
-        steps.push(srad.each("prepare", vec![image, sums[0], sums[1]], 1, 1));
+        steps.push(srad.each("prepare", vec![image, sums[0], sums[1]], [1, 1], PREPARE));
         srad.reduce(&mut steps);
         let script = Script::default().then(1, [Step::Load(0, 0), Step::Load(1, 0)]);
         HostLoop { arrays: sums.to_vec(), script }.add(&mut steps, settings, &[0, 1], |_| Some(0));
         steps.push(srad.differences());
         steps.push(srad.update());
     }
-    steps.push(srad.each("compress", vec![image], 1, 0));
+    steps.push(srad.each("compress", vec![image], [1, 0], COMPRESS));
     Ok(steps)
 }
 
@@ -114,12 +142,22 @@ impl Srad {
         Launch { name, groups, workgroup, arrays, script, map: Arc::new(map), settings }.step()
     }
 
-    /// Each thread loads its cell of the first `loads` arrays and stores it in the others from `stored` on.
-    fn each(&self, name: &'static str, arrays: Vec<Array>, loads: usize, stored: usize) -> TaskKind {
+    fn computing(&self, instructions: u64) -> Step {
+        Step::Compute(self.settings.share(instructions, STEP))
+    }
+
+    /// Each thread loads its cell of the first `loads` arrays, computes, and stores it in the others from `stored` on.
+    fn each(
+        &self,
+        name: &'static str,
+        arrays: Vec<Array>,
+        [loads, stored]: [usize; 2],
+        instructions: u64,
+    ) -> TaskKind {
         let (size, workgroup) = (self.size(), self.workgroup);
         let script = Script::default()
             .then(1, (0..loads).map(|array| Step::Load(array, 0)))
-            .then(1, [Step::Compute(self.settings.compute)])
+            .then(1, [self.computing(instructions)])
             .then(1, (stored..arrays.len()).map(|array| Step::Store(array, 0)));
         self.launch(name, arrays, script, move |at| at.below(workgroup, size))
     }
@@ -131,9 +169,9 @@ impl Srad {
         loop {
             let groups = count.div_ceil(workgroup);
             let script = Script::default()
-                .then(1, [Step::Load(0, 0), Step::Load(1, 0), Step::Barrier])
+                .then(1, [Step::Load(0, 0), Step::Load(1, 0), self.computing(BEGIN), Step::Barrier])
                 .then(u64::from(workgroup.ilog2()), [Step::Compute(settings.compute), Step::Barrier])
-                .then(1, [Step::Store(0, 1), Step::Store(1, 1)]);
+                .then(1, [self.computing(END), Step::Store(0, 1), Step::Store(1, 1)]);
             let map = move |at: At| {
                 let thread = at.below(workgroup, count)?;
                 let last = at.local == workgroup - 1 || thread == count - 1;
@@ -179,7 +217,7 @@ impl Srad {
                 [Step::Load(0, 6), Step::Load(1, 4), Step::Load(2, 4), Step::Load(3, 5), Step::Load(4, 5)],
             )
             .then(1, (0..4).map(|side| Step::Load(0, side)))
-            .then(1, [Step::Compute(self.settings.compute)])
+            .then(1, [self.computing(PLACE + NEIGHBOURS + DIFFERENCES)])
             .then(1, (5..10).map(|array| Step::Store(array, 6)));
         self.launch("srad", arrays, script, self.place())
     }
@@ -191,7 +229,7 @@ impl Srad {
             .then(1, [Step::Load(1, 4), Step::Load(2, 5)])
             .then(1, [Step::Load(3, 6), Step::Load(3, 1), Step::Load(3, 3)])
             .then(1, (4..8).map(|array| Step::Load(array, 6)))
-            .then(1, [Step::Load(0, 6), Step::Compute(self.settings.compute), Step::Store(0, 6)]);
+            .then(1, [Step::Load(0, 6), self.computing(PLACE + UPDATE), Step::Store(0, 6)]);
         self.launch("srad2", arrays, script, self.place())
     }
 }

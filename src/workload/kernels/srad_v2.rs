@@ -9,6 +9,9 @@
 //!
 //! At the borders of the image the source first reads cells that are not there, then the nearest that is: only the second read is
 //! modelled. It copies the image to the GPU and back in each iteration, which one memory has no need for.
+//!
+//! Instructions are counted in Rodinia, `cuda/srad/srad_v2/srad_kernel.cu`, for a thread inside of its tile: what a warp computes again for
+//! those at the edges is left out. Constants of the source are doubles, so that floats are converted.
 
 use std::sync::Arc;
 
@@ -20,6 +23,19 @@ use super::parameter::{Kind, ParameterDefinition, Values};
 use super::tiles::Tiles;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
+
+/// Instructions of a thread of `srad_cuda_1` after its own cell: an address, seven accesses to shared memory, eight comparisons and
+/// branches, and of arithmetic five divisions, seven conversions, and twenty-five of sums, products, comparisons and selections.
+const STEP: u64 = 96;
+/// It begins: eight of indices, three addresses, four stores to shared memory, and ten at which borders it is.
+const BEGIN: u64 = 25;
+/// It ends: a read of shared memory and five addresses.
+const END: u64 = 6;
+/// A thread of `srad_cuda_2` begins: seven of indices, three addresses, three stores to shared memory, and six at which borders it is.
+const BEGIN_UPDATE: u64 = 19;
+/// It goes on: five addresses, seven accesses to shared memory, three comparisons and branches, four products, and six to update the
+/// image in double precision.
+const UPDATE: u64 = 28;
 
 pub const DEFINITION: Definition = Definition {
     name: "srad-v2",
@@ -44,7 +60,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("north", "to the north"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -84,12 +100,17 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
 }
 
 impl Srad {
+    fn computing(&self, instructions: u64) -> Step {
+        Step::Compute(self.settings.share(instructions, STEP))
+    }
+
     fn differences(&self, arrays: &[Array]) -> TaskKind {
         let Self { size, tiles, settings } = *self;
         let script = Script::default()
+            .then(1, [self.computing(BEGIN)])
             .then(1, (0..4).map(|side| Step::Load(0, side)))
             .then(1, [Step::Barrier, Step::Load(0, 4), Step::Barrier, Step::Compute(settings.compute)])
-            .then(1, [Step::Barrier])
+            .then(1, [Step::Barrier, self.computing(END)])
             .then(1, (1..6).map(|array| Step::Store(array, 4)));
         let map = move |at: At| {
             let ((x, y), (column, row)) = (tiles.thread(&at), tiles.cell(&at));
@@ -105,12 +126,13 @@ impl Srad {
     }
 
     fn update(&self, arrays: &[Array]) -> TaskKind {
-        let Self { size, tiles, settings } = *self;
+        let Self { size, tiles, .. } = *self;
         let script = Script::default()
+            .then(1, [self.computing(BEGIN_UPDATE)])
             .then(1, [Step::Load(0, 4), Step::Load(1, 1), Step::Load(1, 3), Step::Barrier, Step::Load(1, 4)])
             .then(1, [Step::Barrier])
             .then(1, [5, 4, 3, 2].map(|array| Step::Load(array, 4)))
-            .then(1, [Step::Compute(settings.compute), Step::Barrier, Step::Store(0, 4)]);
+            .then(1, [self.computing(UPDATE), Step::Barrier, Step::Store(0, 4)]);
         let map = move |at: At| {
             let ((x, y), (column, row)) = (tiles.thread(&at), tiles.cell(&at));
             Some(match at.nth {

@@ -10,6 +10,10 @@
 //!
 //! The graph is generated from the seed, and really searched. Not modelled: of several ways to one vertex in the same round each is
 //! taken to be shorter than what was known. The atomic minimum is made as a maximum, which touches the same bytes.
+//!
+//! Instructions are counted in `LonestarGPU` 2.0, `apps/sssp/sssp_worklistn.h` with `graph.h` and `worklist.h`, and, topology driven, in
+//! Rodinia's `cuda/bfs/kernel.cu` with a length added. What follows a shorter way is computed at every edge, whether or not a thread
+//! of the warp has one.
 
 use std::sync::Arc;
 
@@ -22,6 +26,20 @@ use super::parameter::{Kind, ParameterDefinition, Values};
 use crate::diagnostic::Result;
 use crate::model::access::AtomicOp;
 use crate::workload::TaskKind;
+
+/// Instructions for an edge, data driven: its number, three addresses, the sum, five comparisons and four branches (two of the comparisons
+/// for its number, the others for its end, its length and the way), and three of the loop.
+const STEP: u64 = 17;
+/// A thread begins: its number and that of all threads, how many items there are, its own, five comparisons and branches, an address.
+const ITEM: u64 = 15;
+/// Its vertex: two addresses, the difference of the bounds, two comparisons and branches.
+const VERTEX: u64 = 7;
+/// The end of a shorter way becomes an item: two comparisons and branches, a division for the rest, an address.
+const SHORTER: u64 = 13;
+/// The same of a thread, its vertex, an edge and a shorter way, topology driven: a thread its number, an address, two comparisons and
+/// branches; a vertex two addresses, a comparison and a branch; an edge three addresses, the sum, a comparison, a branch, and three of
+/// the loop; a shorter way an address.
+const BY_TOPOLOGY: [u64; 4] = [6, 4, 9, 1];
 
 pub const DEFINITION: Definition = Definition {
     name: "sssp",
@@ -49,7 +67,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("count", "items of it, or whether there are any, a word"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -146,13 +164,16 @@ impl Search {
 
     fn script(&self, round: u64) -> Script {
         let (workgroup, graph, vertex) = (self.workgroup, self.graph.clone(), self.vertex(round));
-        let (there, compute) = (vertex.clone(), Step::Compute(self.settings.compute));
+        let there = vertex.clone();
+        let instructions = if self.by_data { [ITEM, VERTEX, STEP, SHORTER] } else { BY_TOPOLOGY };
+        let [begin, bound, relax, put] =
+            instructions.map(|each| Step::Compute(self.settings.share(each, STEP)));
         let count =
             |array| if self.by_data { Step::Atomic(AtomicOp::Add, array, 0) } else { Step::Store(array, 0) };
         let cleared = (!self.by_data).then_some(Step::Store(4, 0));
-        let bounds = [Step::Load(0, 0), Step::Load(0, 1), Step::Load(3, 0)];
+        let bounds = [bound, Step::Load(0, 0), Step::Load(0, 1), Step::Load(3, 0)];
         Script::default()
-            .then(1, [Step::Load(4, 0)])
+            .then(1, [begin, Step::Load(4, 0)])
             .then_each(
                 move |group, local| u64::from(there(group * workgroup + local).is_some()),
                 cleared.into_iter().chain(bounds),
@@ -165,9 +186,10 @@ impl Search {
                     Step::Load(1, 0),
                     Step::Load(2, 0),
                     Step::Load(3, 1),
-                    compute,
+                    relax,
                     Step::Atomic(AtomicOp::Max, 3, 2),
                     count(6),
+                    put,
                     Step::Store(5, 0),
                 ],
             )

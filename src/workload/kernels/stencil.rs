@@ -15,6 +15,11 @@ use super::volume::{FACES, Volume};
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a cell: its line and plane, the test of its place (two), the index and those of the four neighbours in other lines or
+/// planes (seven), six addresses (those to the west and east are a known distance away), five additions, a product, and another from which
+/// that is taken.
+const CELL: u64 = 24;
+
 pub const DEFINITION: Definition = Definition {
     name: "stencil",
     title: "A 7-point stencil: planes of cells read again by the workgroups above and below",
@@ -29,7 +34,7 @@ pub const DEFINITION: Definition = Definition {
         common::first("from", "the cells, floats"),
         common::next("to", "the cells after an iteration"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(CELL),
     build,
 };
 

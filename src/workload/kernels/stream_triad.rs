@@ -12,6 +12,9 @@ use super::parameter::{Kind, ParameterDefinition, Values};
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions of a thread, from the definition: its index, comparison and branch, three addresses, and a product that is added.
+const STEP: u64 = 7;
+
 pub const DEFINITION: Definition = Definition {
     name: "stream-triad",
     title: "STREAM triad: three vectors streamed through, nothing shared",
@@ -30,7 +33,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("b", "first input"),
         common::next("c", "second input"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 

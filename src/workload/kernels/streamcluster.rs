@@ -7,6 +7,8 @@
 //!
 //! Whether a point would change over, and to which centre it belongs, is drawn from the seed; so are the candidates, whose number
 //! is chosen: a run of the source has thousands.
+//!
+//! Instructions are counted in Rodinia, `cuda/streamcluster/streamcluster_cuda.cu`.
 
 use std::sync::Arc;
 
@@ -17,6 +19,13 @@ use super::launch::{At, HostLoop, Launch, Script, Step};
 use super::parameter::{Kind, ParameterDefinition, Values};
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
+
+/// Instructions of a dimension: two indices and two addresses, a difference, its square that is added, and three of the loop.
+const STEP: u64 = 9;
+/// Whether a point would change over: two of the thread's number, three comparisons and branches, two addresses and a product.
+const CHANGE: u64 = 11;
+/// What it would save: two of the place of its words, two addresses, a difference and a sum.
+const SAVED: u64 = 6;
 
 pub const DEFINITION: Definition = Definition {
     name: "streamcluster",
@@ -42,7 +51,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("switches", "whether it would change over, bytes"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -65,10 +74,12 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let work = layout.array("work", size * stride, 4)?;
     let switches = layout.array("switches", size, 1)?;
     let seed = settings.seed;
+    let computing = |instructions| Step::Compute(settings.share(instructions, STEP));
     let script = Script::default()
         .then(dimensions, [Step::Load(0, 0), Step::Load(0, 1), Step::Compute(settings.compute)])
-        .then(1, [Step::Load(1, WEIGHT), Step::Load(1, COST), Step::Store(4, 0)])
-        .then(1, [Step::Load(1, CENTRE), Step::Load(2, 0), Step::Load(3, 0), Step::Store(3, 0)]);
+        .then(1, [Step::Load(1, WEIGHT), Step::Load(1, COST), computing(CHANGE), Step::Store(4, 0)])
+        .then(1, [Step::Load(1, CENTRE), Step::Load(2, 0), Step::Load(3, 0), computing(SAVED)])
+        .then(1, [Step::Store(3, 0)]);
     let candidate = |number: u64| {
         let x = common::scramble(!seed, number) % size;
         let map = move |at: At| {

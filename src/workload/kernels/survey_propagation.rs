@@ -6,6 +6,10 @@
 //! - `update_pi`, a thread for each literal: loads the bounds of its occurrences, for each the `occurrences` entry and the message there; stores `pi`.
 //!
 //! Decimation, which fixes literals once the messages have converged, is left out; how many iterations that takes is a parameter.
+//!
+//! Instructions are counted in `LonestarGPU` 2.0, `apps/sp/newsp.cu`: `update_eta`, where a thread has an edge instead of a clause, so that
+//! here the quotient of a literal is found once for all messages of the clause, and `calc_pi_values` with the loop of `update_bias`.
+//! What is only there for decimation takes none, nor does an absolute value.
 
 use std::sync::Arc;
 
@@ -17,6 +21,24 @@ use super::parameter::Values;
 use crate::diagnostic::Result;
 use crate::model::access::AtomicOp;
 use crate::workload::TaskKind;
+
+/// Instructions for an occurrence of a literal: two addresses, a difference, two products, a comparison and a branch for its sign, and
+/// three of the loop.
+const STEP: u64 = 10;
+/// A thread of a literal begins: its number, an address, the difference of the bounds, two comparisons and branches.
+const LITERAL: u64 = 7;
+/// It ends: two differences, two products and an address.
+const PI: u64 = 5;
+/// A thread of a clause begins: its number, its first place, two comparisons and branches.
+const CLAUSE: u64 = 6;
+/// A place of a clause: three addresses, two additions, a comparison and a branch, a division, and three of the loop.
+const PLACE: u64 = 18;
+/// A message, without its factors: a difference, a maximum, an address, and three of the loop.
+const MESSAGE: u64 = 6;
+/// Each place as a factor of a message: a comparison and a branch that leave out its own, a product, and three of the loop.
+const FACTOR: u64 = 6;
+/// Whether any message has changed: a comparison and a branch.
+const CHANGE: u64 = 2;
 
 pub const DEFINITION: Definition = Definition {
     name: "survey-propagation",
@@ -38,7 +60,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("change", "by how much a message changed, a word"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -105,7 +127,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let occurrences = layout.array("occurrences", clauses * size, 4)?;
     let change = layout.array("change", 1, 4)?;
     let workgroup = values.integer("workgroup")?;
-    let compute = Step::Compute(settings.compute);
+    let computing = |instructions| Step::Compute(settings.share(instructions, STEP));
     let (of, trips) = (formula.clone(), formula.clone());
     let to_literals = Launch {
         name: "update_eta",
@@ -113,9 +135,10 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         workgroup,
         arrays: vec![clause_literals, pi, eta, change],
         script: Script::default()
-            .then(size, [Step::Load(0, 0), Step::Load(1, 0), Step::Load(2, 0), compute])
-            .then(size, [Step::Store(2, 0)])
-            .then(1, [Step::Atomic(AtomicOp::Max, 3, 0)]),
+            .then(1, [computing(CLAUSE)])
+            .then(size, [Step::Load(0, 0), Step::Load(1, 0), Step::Load(2, 0), computing(PLACE)])
+            .then(size, [computing(MESSAGE + FACTOR * size), Step::Store(2, 0)])
+            .then(1, [computing(CHANGE), Step::Atomic(AtomicOp::Max, 3, 0)]),
         map: Arc::new(move |at: At| {
             let place = at.below(workgroup, clauses)? * of.size + at.round;
             Some(match at.array {
@@ -132,15 +155,15 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         workgroup,
         arrays: vec![offsets, occurrences, eta, pi],
         script: Script::default()
-            .then(1, [Step::Load(0, 0), Step::Load(0, 1)])
+            .then(1, [computing(LITERAL), Step::Load(0, 0), Step::Load(0, 1)])
             .then_each(
                 move |group, local| {
                     let literal = group * workgroup + local;
                     if literal < literals { trips.times(literal) } else { 0 }
                 },
-                [Step::Load(1, 0), Step::Load(2, 0), compute],
+                [Step::Load(1, 0), Step::Load(2, 0), computing(STEP)],
             )
-            .then(1, [Step::Store(3, 0)]),
+            .then(1, [computing(PI), Step::Store(3, 0)]),
         map: Arc::new(move |at: At| {
             let literal = at.below(workgroup, literals)?;
             match at.array {

@@ -11,6 +11,9 @@ use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
 use crate::workload::{Kernel, TaskKind, lanes};
 
+/// Instructions of a thread: its index, comparison and branch, three addresses, and the addition.
+const STEP: u64 = 7;
+
 pub const DEFINITION: Definition = Definition {
     name: "vector-add",
     title: "Vector addition: unit stride, no sharing but at the ends of lines",
@@ -38,7 +41,7 @@ pub const DEFINITION: Definition = Definition {
         ParameterDefinition { name: "b", about: "second input", kind: Kind::Address { default: None } },
         ParameterDefinition { name: "c", about: "output", kind: Kind::Address { default: None } },
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(STEP),
     build,
 };
 
@@ -156,7 +159,7 @@ mod tests {
     fn loads_come_before_compute_before_the_store() {
         let kernel = build("vector-add", &Parameters::default()).unwrap();
         let all: Vec<_> = (0..9).map_while(|index| kernel.operation(195, 1, index)).collect();
-        assert!(matches!(all[2], Operation::Compute(4)));
+        assert!(matches!(all[2], Operation::Compute(7)));
         assert_eq!(all.len(), 4);
         // 50,000 elements: the last block of 256 has 80 threads, so its second wavefront of 64 has 16.
         let Operation::Access(last) = &all[3] else { panic!("no store") };

@@ -20,6 +20,20 @@ use super::parameter::Values;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
+/// Instructions for a nuclide: index and addresses of `mats` and `concs` (three), two conversions, index and address in `index_grid`,
+/// whether it is the last point (three), index and address of the point, a difference over another (ten), five cross sections between both
+/// points (two each), five that are added up, and three of the loop.
+const NUCLIDE: u64 = 40;
+/// For a probe of the search: the half of what is left, the place, its address, comparison, two selects, what is left then, and its test.
+const PROBE: u64 = 9;
+/// Where a thread begins: its number and test (three), that of its first random number (two), two for the seed, four for each of two random
+/// numbers, twelve materials compared (24), two places in tables, four limits and products for later, and the test of the kind of grid.
+const START: u64 = 47;
+/// And for each bit of the number of its first random number: two tests (five), six of arithmetic.
+const BIT: u64 = 11;
+/// At the end: the largest of five, which one it is, the conversion, and the address.
+const END: u64 = 17;
+
 pub const DEFINITION: Definition = Definition {
     name: "xsbench",
     title: "XSBench: random places in large tables, and the top of a search that all threads share",
@@ -43,7 +57,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("concs", "their concentrations, doubles"),
         common::next("verification", "what each lookup found, eight bytes"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing_cuda(NUCLIDE),
     build,
 };
 
@@ -78,11 +92,13 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         layout.array("concs", MATERIALS * most, 8)?,
         layout.array("verification", lookups, 8)?,
     ];
-    let compute = Step::Compute(settings.compute);
+    let compute = |instructions| Step::Compute(settings.share(instructions, NUCLIDE));
+    // Two random numbers for each lookup.
+    let bits = u64::from(u64::BITS - (2 * lookups).leading_zeros());
     let nuclide = [Step::Load(3, 0), Step::Load(4, 0), Step::Load(1, 0), Step::Load(1, 0)]
         .into_iter()
         .chain((0..2 * POINT).map(|number| Step::Load(2, number)))
-        .chain([compute]);
+        .chain([compute(NUCLIDE)]);
     let search = u64::from(tables.energies().next_power_of_two().trailing_zeros());
     let launch = Launch {
         name: DEFINITION.name,
@@ -90,9 +106,10 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         workgroup,
         arrays,
         script: Script::default()
-            .then(search, [Step::Load(0, 0), compute])
+            .then(1, [compute(START + BIT * bits)])
+            .then(search, [Step::Load(0, 0), compute(PROBE)])
             .then_each(move |group, local| tables.nuclides(group * workgroup + local), nuclide)
-            .then(1, [Step::Store(5, 0)]),
+            .then(1, [compute(END), Step::Store(5, 0)]),
         map: tables.map(most),
         settings,
     };

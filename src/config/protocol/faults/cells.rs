@@ -1,6 +1,6 @@
 //! Faults of single cells.
 
-use super::reach::{Level, REQUESTS, asks_owners, request_of, unmerged};
+use super::reach::{Level, REQUESTS, asks_owners, granted, request_of, unmerged};
 use super::{Study, columns};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
@@ -12,6 +12,7 @@ type Fault = (String, String);
 impl Study<'_> {
     pub(super) fn cells(&mut self) {
         for level in self.levels() {
+            self.fetching(&level);
             for state in level.reachable.clone() {
                 self.requests(&level, state);
                 if state == State::I {
@@ -26,6 +27,23 @@ impl Study<'_> {
             }
         }
         self.missing();
+    }
+
+    /// Cells that fetch beside others that ask. What a node has is tracked or not, whether or not it ever fetches.
+    fn fetching(&mut self, level: &Level) {
+        if !level.uses(self.table, |step, _| matches!(step, Step::Ask(_))) {
+            return;
+        }
+        let rows = self.table.rows.clone();
+        let cells = rows.iter().flat_map(|row| REQUESTS.into_iter().map(|action| (row.state, action)));
+        for (state, action) in cells {
+            if level.cell(self.table, state, action).is_some_and(|cell| cell.step == Step::Fetch) {
+                let message = "no directory is told of a copy that is fetched, and other copies here are asked for: none of them would be probed";
+                let expected =
+                    "a request to the parent, such as `read > granted`, or `fetch` in all cells that ask";
+                self.error(&self.place(level, state, action), message.to_owned(), expected);
+            }
+        }
     }
 
     /// Loads and stores that are performed where they must not be, or never.
@@ -164,11 +182,12 @@ impl Study<'_> {
                 format!("only the memory of a GPU that no directory tracks can do `{}`", cell.step.name()),
                 format!("a request to the parent, such as `write > {alone}`"),
             )
-        } else if cell.step == Step::Fetch && level.uses(self.table, |step, _| matches!(step, Step::Ask(_))) {
+        } else if let Some((next, grant)) = self.owns_more(level, state, action) {
             (
-                "no directory is told of a copy that is fetched, and other copies here are asked for: none of them would be probed"
-                    .to_owned(),
-                "a request to the parent, such as `read > granted`, or `fetch` in all cells that ask".to_owned(),
+                format!(
+                    "{name} makes a block {next}, an owner, and its directory, which grants {grant}, does not know of one"
+                ),
+                "`> granted`, or a state that is no owner".to_owned(),
             )
         } else {
             return None;
@@ -259,6 +278,19 @@ impl Study<'_> {
         let is_taken = level.cell(self.table, state, action)?.next != Next::Granted;
         let exclusive = after.into_iter().find(|next| self.table.is_exclusive(*next));
         exclusive.filter(|_| is_taken && grants_less)
+    }
+
+    /// The owner state that a request to read leads to, and a grant with which the directory notes none.
+    fn owns_more(&self, level: &Level, state: State, action: Action) -> Option<(State, State)> {
+        let request =
+            level.asks(self.table, state, action).filter(|request| *request != MessageKind::Write)?;
+        if level.cell(self.table, state, action)?.next == Next::Granted {
+            return None;
+        }
+        let next =
+            level.after(self.table, state, action).into_iter().find(|next| self.table.is_owner(*next))?;
+        let is_unknown = |grant: &State| request == MessageKind::ReadNc || !self.table.is_owner(*grant);
+        Some((next, granted(self.table, state, request).into_iter().find(is_unknown)?))
     }
 
     /// What a probe, or an acquire, makes of a block that is not there.

@@ -259,7 +259,7 @@ fn after(table: &Table, state: State, cell: Cell) -> Vec<State> {
 }
 
 /// What may be granted to who asks in a state. While it is exclusive nobody else has a copy, and its parent is exclusive, too.
-fn granted(table: &Table, state: State, request: MessageKind) -> Vec<State> {
+pub fn granted(table: &Table, state: State, request: MessageKind) -> Vec<State> {
     let is_alone = table.is_exclusive(state);
     let possible =
         table.directory(request).iter().filter(|rule| !(is_alone && rule.when == When::OwnedByAnother));

@@ -140,7 +140,7 @@ fn each_fault_is_told_at_its_place() {
 type Case =
     (&'static str, &'static str, &'static str, &'static str, (&'static str, &'static str), &'static str);
 
-const CASES: [Case; 52] = [
+const CASES: [Case; 54] = [
     (
         "msi",
         "S = {",
@@ -556,6 +556,23 @@ const CASES: [Case; 52] = [
         "",
         ("E = { load", "\"notify > I\""),
         "warning: E may hold dirty bytes, which are written back when it is evicted",
+    ),
+    // Nothing leads to O, but a node that has such a cell is tracked by nobody.
+    (
+        "nmoesi-m2s",
+        "O = {",
+        "load = \"hit\"",
+        "load = \"fetch > S\"",
+        ("O = {", "\"fetch > S\""),
+        "no directory is told of a copy that is fetched, and other copies here are asked for: none of them would be probed",
+    ),
+    (
+        "moesi",
+        "I = {",
+        "load = \"read > granted\"",
+        "load = \"read > O\"",
+        ("I = {", "\"read > O\""),
+        "a load makes a block O, an owner, and its directory, which grants S, does not know of one",
     ),
 ];
 

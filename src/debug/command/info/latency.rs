@@ -112,7 +112,7 @@ fn of_all(session: &Session) -> Vec<String> {
     let (components, mut trail) = (machine.components(), Trail::new(machine.time_base()).taking_apart());
     let (mut spent, mut at_once) = (Spent::default(), 0);
     for latency in lately(session).iter().filter_map(|record| trail.note(record, components)) {
-        at_once += u64::from(latency.legs.is_empty());
+        at_once += u64::from(latency.is_hit());
         spent.add(&latency, components);
     }
     let waits = spent.waits(components);
@@ -140,7 +140,7 @@ fn of_all(session: &Session) -> Vec<String> {
 }
 
 fn told(latency: &Latency, components: &Components) -> Vec<String> {
-    let (issue, ended) = (&latency.issue, latency.complete.cycle);
+    let (issue, ended) = (&latency.issue, latency.ended());
     let (kind, warp) = match issue.what {
         What::Issue { kind, warp, .. } => (issue.name_of(kind), by_warp(warp)),
         _ => ("", String::new()),
@@ -152,10 +152,10 @@ fn told(latency: &Latency, components: &Components) -> Vec<String> {
     let who = components.path(issue.at);
     let what = format!("transaction {number}: {who}{warp} {kind} {start}");
     // A hit is told as it is issued.
-    if let (true, What::Complete { latency, .. }) = (latency.legs.is_empty(), &latency.complete.what) {
+    if let (true, What::Complete { latency, .. }) = (latency.is_hit(), &latency.complete.what) {
         return vec![format!("{what}, a hit at {ended} that takes {}", plural(*latency, "cycle"))];
     }
-    let mut lines = vec![format!("{what}, {all} cycles from {began} to {ended}{issued}")];
+    let mut lines = vec![format!("{what}, {} from {began} to {ended}{issued}", plural(all, "cycle"))];
     lines.extend(latency.legs.iter().map(|leg| {
         let share = percent(leg.cycles, all);
         format!("{:>9} {:>7} {share}  {}", leg.since, leg.cycles, text(leg, components))

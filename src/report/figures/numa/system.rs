@@ -1,7 +1,7 @@
 //! The machines of NUMA-aware GPUs, Table 1, and the runs that its figures share.
 //!
-//! A whole machine takes too long. A socket has half of the SMs, each with an eighth of the warps and of the L1, and a
-//! sixteenth part of the L2, of the memory's bandwidth and of the link: what the SMs of a socket share is still
+//! A whole machine takes too long. A socket has half of the SMs, each with an eighth of the warps, of the L1 and of what it computes,
+//! and a sixteenth part of the L2, of the memory's bandwidth and of the link: what the SMs of a socket share is still
 //! asked for by many of them, which is what an L2 that keeps remote lines saves. Data and blocks of threads shrink as
 //! the socket does, some data further. The L2 does not shrink with these: what the warps of a socket want at one time is as much
 //! as ever, and one way, which is all that local or remote lines may be left with, has to have room for what is awaited. Pages
@@ -30,6 +30,11 @@ const SMS: u64 = 8 * 64 / PART;
 const WARPS: u64 = 8;
 const L1: u64 = 16;
 const L1_MSHRS: u64 = 32;
+
+/// SIMD units of an SM, and by what an instruction takes longer on one, so that sockets compute a [`PART`] of what those of 64 SMs do that
+/// have two.
+const SIMDS: u64 = 1;
+const SLOWER: u64 = SMS * SIMDS * PART / (64 * 2);
 
 /// Threads of a block, at most: what an SM has room for.
 const BLOCK: u64 = WARPS * 32;
@@ -216,6 +221,7 @@ fn run(times: u32, (workload, scale): Scaled, mut set: Vec<String>) -> Experimen
     set.extend([
         format!("gpu.sm.count={}", SMS * u64::from(times)),
         format!("gpu.sm.warps={WARPS}"),
+        format!("gpu.sm.simds={SIMDS}"),
         format!("gpu.l1.size={L1} KiB"),
         format!("gpu.l1.mshrs={L1_MSHRS}"),
         format!("gpu.l2.slices={times}"),
@@ -232,6 +238,8 @@ fn parameters(workload: &Workload, scale: u64) -> Vec<String> {
     let mut with = vec![format!("scale = {scale}")];
     let Ok(kernel) = kernels::find(workload.kernel) else { return with };
     let takes = |name: &str| kernel.parameters().any(|one| one.name == name);
+    let computes = kernel.parameters().find(|one| one.name == "compute").and_then(|one| one.kind.default());
+    with.extend(computes.map(|cycles| format!("compute = {}", SLOWER * cycles)));
     with.extend(takes("launch").then(|| format!("launch = {launch}")));
     with.extend(takes("sync").then(|| "sync = \"none\"".to_owned()));
     with.extend(threads(workload).filter(|&threads| threads > BLOCK).map(|_| format!("workgroup = {BLOCK}")));

@@ -1,0 +1,43 @@
+//! Lists where a file needs a table. The reader would take their items for the keys of the table, in an order that nobody knows.
+
+use std::ops::Range;
+
+use serde_json::Value;
+use toml::Spanned;
+use toml::de::DeValue;
+
+/// The first list in a tree that its schema has a table for, and whether its items are tables themselves.
+pub fn list_for_table(root: &Value, tree: &Spanned<DeValue<'_>>) -> Option<(Range<usize>, bool)> {
+    in_value(root, &choices(root, root), tree)
+}
+
+/// The schemas that the value of a key may have, references followed.
+pub fn choices<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
+    let named = schema["$ref"].as_str().and_then(|name| root.pointer(name.trim_start_matches('#')));
+    let inner = schema["anyOf"].as_array().into_iter().flatten();
+    let more = named.into_iter().chain(inner).flat_map(|schema| choices(root, schema));
+    std::iter::once(schema).chain(more).collect()
+}
+
+fn in_value(root: &Value, known: &[&Value], value: &Spanned<DeValue<'_>>) -> Option<(Range<usize>, bool)> {
+    let inside = |schemas: Vec<&Value>, value| {
+        let known: Vec<&Value> = schemas.into_iter().flat_map(|schema| choices(root, schema)).collect();
+        in_value(root, &known, value)
+    };
+    match value.get_ref() {
+        DeValue::Table(table) => table.iter().find_map(|(key, value)| {
+            let of_key = known.iter().filter_map(|schema| schema["properties"].get(key.get_ref().as_ref()));
+            inside(of_key.collect(), value)
+        }),
+        DeValue::Array(items) => {
+            let lists: Vec<&Value> = known.iter().filter_map(|schema| schema.get("items")).collect();
+            let is_table = known.iter().any(|schema| schema["properties"].is_object());
+            if lists.is_empty() && is_table {
+                let is_of_tables = items.iter().all(|item| matches!(item.get_ref(), DeValue::Table(_)));
+                return Some((value.span(), is_of_tables && !items.is_empty()));
+            }
+            items.iter().find_map(|item| inside(lists.clone(), item))
+        }
+        _ => None,
+    }
+}
