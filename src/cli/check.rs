@@ -403,13 +403,14 @@ fn parts(spec: &MachineSpec, prepared: &Prepared) -> Vec<(&'static str, Value)> 
             gpu.tags.as_ref().map(|tags| ("data_a_tag", json!(Size(u64::from(tags.data)).to_string()))),
         );
     }
+    let links = count(ComponentKind::Link);
     facts.extend([
         ("cpu_cores", json!(count(ComponentKind::Core))),
         ("hmds", json!(count(ComponentKind::Hmd))),
         ("host_memory", json!(spec.host.memory.to_string())),
-        ("links", json!(count(ComponentKind::Link))),
-        ("link_bandwidth", json!(spec.network.bandwidth.to_string())),
+        ("links", json!(links)),
     ]);
+    facts.extend((links > 0).then(|| ("link_bandwidth", json!(spec.network.bandwidth.to_string()))));
     facts
 }
 

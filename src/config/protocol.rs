@@ -3,6 +3,7 @@
 mod faults;
 mod places;
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 pub use faults::Faults;
@@ -14,7 +15,7 @@ use super::fail;
 use super::protocol_file::{
     ByName, ProbeWord, ProtocolFile, RowFile, RuleFile, UncachedFile, UncachedRow, WhenWord,
 };
-use crate::diagnostic::{Result, Source};
+use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::protocol::table::{Cell, DirectoryRule, Next, Presence, Probe, Row, Step, Table, Uncached, When};
@@ -67,22 +68,25 @@ fn table(document: &Document, file: &ProtocolFile) -> Result<Table> {
         let complaint = document.complain_about("name", "the protocol has no name");
         return fail(complaint.expected("the name that machines use for it"));
     }
-    let reader = Reader::new(document, file)?;
-    let rows = reader.rows(file)?;
-    let merge = reader.merges(&file.merge)?;
+    let reader = Reader::new(document, file);
+    // What else is wrong with a state would only be about its name.
+    reader.told()?;
+    let merge = reader.merges(&file.merge);
     let table = Table {
         name: file.name.clone(),
         title: file.title.clone().unwrap_or_else(|| file.name.clone()),
         source: file.source.clone().unwrap_or_default(),
-        rows: rows.into(),
-        read: reader.rules(&file.directory.read)?,
-        read_nc: reader.rules(&file.directory.read_nc)?,
-        write: reader.rules(&file.directory.write)?,
-        answer_merge: file.merge_answer.as_ref().map_or(Ok(merge.clone()), |merges| reader.merges(merges))?,
+        rows: reader.rows(file).into(),
+        read: reader.rules(&file.directory.read),
+        read_nc: reader.rules(&file.directory.read_nc),
+        write: reader.rules(&file.directory.write),
+        answer_merge: file.merge_answer.as_ref().map_or_else(|| merge.clone(), |file| reader.merges(file)),
         merge,
-        uncached: file.uncached.as_ref().map(|file| reader.uncached(file)).transpose()?,
+        uncached: file.uncached.as_ref().map(|file| reader.uncached(file)),
     };
-    reader.requests(file, &table)?;
+    reader.told()?;
+    reader.requests(file, &table);
+    reader.told()?;
     Ok(table)
 }
 
@@ -92,37 +96,40 @@ fn table(document: &Document, file: &ProtocolFile) -> Result<Table> {
 /// If it grants a state that the table does not have.
 pub(super) fn rule(document: &Document, file: &RuleFile, table: &Table) -> Result<DirectoryRule> {
     let states = table.rows.iter().map(|row| row.state).collect();
-    Reader { document, states }.rule(file)
+    Reader { document, states, complaints: RefCell::default() }.rule(file)
 }
 
 struct Reader<'a> {
     document: &'a Document,
     /// In the order of the file.
     states: Vec<State>,
+    /// What was found so far: all of it is told at once.
+    complaints: RefCell<Vec<Diagnostic>>,
 }
 
 impl<'a> Reader<'a> {
     /// The states are the rows of `[cache]`, then those that only `[inner]` has.
-    fn new(document: &'a Document, file: &ProtocolFile) -> Result<Self> {
-        let mut states = Vec::new();
+    fn new(document: &'a Document, file: &ProtocolFile) -> Self {
+        let mut reader = Self { document, states: Vec::new(), complaints: RefCell::default() };
         for (name, _) in file.cache.0.iter().chain(&file.inner.0) {
             match State::parse(&name.value) {
-                Some(state) if !states.contains(&state) => states.push(state),
+                Some(state) if !reader.states.contains(&state) => reader.states.push(state),
                 Some(_) => {}
                 None => {
                     let complaint =
                         document.complain(Some(&name.span), format!("`{}` is no state", name.value));
-                    return fail(complaint.expected("one upper-case letter"));
+                    reader.note(complaint.expected("one upper-case letter"));
                 }
             }
         }
-        if !states.contains(&State::I) {
+        if !reader.states.contains(&State::I) {
             let complaint = document.complain(None, "the state I is missing in [cache]");
-            return fail(complaint.expected("a row I: every block begins as not present"));
+            reader.note(complaint.expected("a row I: every block begins as not present"));
         }
-        let reader = Self { document, states };
-        for (name, _) in &file.state.0 {
-            reader.state(name).map_err(|mut error| {
+        // A row of another name may be the one that is missing.
+        let has_names = reader.complaints.borrow().is_empty();
+        for (name, _) in file.state.0.iter().filter(|_| has_names) {
+            reader.hear(reader.state(name).map_err(|mut error| {
                 // Mostly it is the row that was forgotten.
                 if let Some(state) = State::parse(&name.value) {
                     error.message = format!("the state {state} has no row in [cache]");
@@ -132,9 +139,29 @@ impl<'a> Reader<'a> {
                     ));
                 }
                 error
-            })?;
+            }));
         }
-        Ok(reader)
+        reader
+    }
+
+    fn note(&self, complaint: Diagnostic) {
+        let mut complaints = self.complaints.borrow_mut();
+        if !complaints.contains(&complaint) {
+            complaints.push(complaint);
+        }
+    }
+
+    /// What was read, or nothing, and the complaint is noted.
+    fn hear<T>(&self, read: Result<T>) -> Option<T> {
+        read.map_err(|complaint| self.note(*complaint)).ok()
+    }
+
+    /// Fails if anything is wrong so far: with the first, and behind it the others.
+    fn told(&self) -> Result<()> {
+        let mut complaints = self.complaints.take();
+        complaints.sort_by_key(|complaint| complaint.span.as_ref().map(|span| span.start));
+        let mut complaints = complaints.into_iter();
+        complaints.next().map_or(Ok(()), |first| fail(first.and(complaints)))
     }
 
     /// A state that the table has a row for.
@@ -151,30 +178,19 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn rows(&self, file: &ProtocolFile) -> Result<Vec<Row>> {
-        let mut rows = Vec::new();
-        for &state in &self.states {
+    fn rows(&self, file: &ProtocolFile) -> Vec<Row> {
+        let read = |&state: &State| {
             let given = file.state.0.iter().find(|(name, _)| State::parse(&name.value) == Some(state));
-            let mut row = self.properties(state, given.map(|(_, words)| words))?;
-            row.leaf = self.cells(&file.cache, state, &row.leaf)?;
-            row.inner = self.cells(&file.inner, state, &row.leaf)?;
-            rows.push(row);
-        }
-        Ok(rows)
+            let named = given.and_then(|(_, words)| self.hear(self.properties(state, words)));
+            let row = named.unwrap_or_else(|| plain(state));
+            let leaf = self.cells(&file.cache, state, &row.leaf);
+            Row { leaf, inner: self.cells(&file.inner, state, &leaf), ..row }
+        };
+        self.states.iter().map(read).collect()
     }
 
-    fn properties(&self, state: State, given: Option<&At<String>>) -> Result<Row> {
-        let none: Cells = [None; Action::ALL.len()];
-        let mut row = Row {
-            state,
-            exclusive: false,
-            owner: false,
-            noncoherent: false,
-            presence: Presence::Whole,
-            leaf: none,
-            inner: none,
-        };
-        let Some(given) = given else { return Ok(row) };
+    fn properties(&self, state: State, given: &At<String>) -> Result<Row> {
+        let mut row = plain(state);
         let (mut at, mut before) = (0, Vec::new());
         for word in given.value.split(' ') {
             if let Some(complaint) = contradiction(state, word, &before) {
@@ -202,25 +218,26 @@ impl<'a> Reader<'a> {
     }
 
     /// The cells of `state` in one section of the file, over those in `below`.
-    fn cells(&self, section: &ByName<RowFile>, state: State, below: &Cells) -> Result<Cells> {
+    fn cells(&self, section: &ByName<RowFile>, state: State, below: &Cells) -> Cells {
         let mut cells = *below;
-        let Some((_, row)) = named(section, state) else { return Ok(cells) };
+        let Some((_, row)) = named(section, state) else { return cells };
         for (action, given) in columns(&row.value) {
             let (Some(given), Some(cell)) = (given, cells.get_mut(action.index())) else { continue };
-            *cell = cell::parse(&given.value, action, &self.states).map_err(|error| {
+            let read = cell::parse(&given.value, action, &self.states).map_err(|error| {
                 let span = self.inside(given, &error.span);
                 error.told(|message| self.document.complain(Some(&span), message))
-            })?;
+            });
+            *cell = self.hear(read).flatten();
         }
-        Ok(cells)
+        cells
     }
 
-    fn uncached(&self, file: &UncachedFile) -> Result<Uncached> {
-        Ok(Uncached { leaf: self.uncached_row(&file.cache)?, inner: self.uncached_row(&file.inner)? })
+    fn uncached(&self, file: &UncachedFile) -> Uncached {
+        Uncached { leaf: self.uncached_row(&file.cache), inner: self.uncached_row(&file.inner) }
     }
 
     /// What is not kept can be fetched for those that wait, or handed on.
-    fn uncached_row(&self, row: &UncachedRow) -> Result<Cells> {
+    fn uncached_row(&self, row: &UncachedRow) -> Cells {
         let mut cells: Cells = [None; Action::ALL.len()];
         let fetch = Cell { step: Step::Fetch, next: Next::To(State::I) };
         let forward = Cell { step: Step::Forward, next: Next::Same };
@@ -238,15 +255,16 @@ impl<'a> Reader<'a> {
                     format!("`{}` is nothing that becomes of a block that is not kept", given.value),
                 );
                 let expected = words.clone().collect::<Vec<_>>().join(" or ");
-                return fail(complaint.expected(expected).nearest(&given.value, words));
+                self.note(complaint.expected(expected).nearest(&given.value, words));
+                continue;
             };
             cells[action.index()] = Some(*cell);
         }
-        Ok(cells)
+        cells
     }
 
-    fn rules(&self, files: &[RuleFile]) -> Result<Vec<DirectoryRule>> {
-        files.iter().map(|file| self.rule(file)).collect()
+    fn rules(&self, files: &[RuleFile]) -> Vec<DirectoryRule> {
+        files.iter().filter_map(|file| self.hear(self.rule(file))).collect()
     }
 
     fn rule(&self, file: &RuleFile) -> Result<DirectoryRule> {
@@ -268,64 +286,79 @@ impl<'a> Reader<'a> {
         Ok(DirectoryRule { when, probe, grant })
     }
 
-    fn merges(&self, file: &ByName<ByName<String>>) -> Result<Vec<Merge>> {
-        let mut merges = Vec::new();
-        for (child, row) in &file.0 {
-            let child = self.state(child)?;
-            for (before, after) in &row.value.0 {
-                let (before, after) = (self.state(before)?, (self.state(after)?, after));
-                if after.0 == State::I {
-                    let message = "a node that takes dirty bytes cannot go to I: they would be lost";
-                    let complaint = self.document.complain(Some(&after.1.span), message);
-                    return fail(complaint.expected("a state with a copy"));
-                }
-                merges.push((child, before, after.0));
-            }
+    fn merges(&self, file: &ByName<ByName<String>>) -> Vec<Merge> {
+        let rows = file.0.iter().flat_map(|(child, row)| row.value.0.iter().map(move |one| (child, one)));
+        rows.filter_map(|(child, (before, after))| self.hear(self.merge(child, before, after))).collect()
+    }
+
+    fn merge(&self, child: &At<String>, before: &At<String>, after: &At<String>) -> Result<Merge> {
+        let merge = (self.state(child)?, self.state(before)?, self.state(after)?);
+        if merge.2 == State::I {
+            let message = "a node that takes dirty bytes cannot go to I: they would be lost";
+            let complaint = self.document.complain(Some(&after.span), message);
+            return fail(complaint.expected("a state with a copy"));
         }
-        Ok(merges)
+        Ok(merge)
     }
 
     /// That the directory has an answer to every request that a cell sends, and that a write makes exclusive.
-    fn requests(&self, file: &ProtocolFile, table: &Table) -> Result<()> {
-        for (_, row) in file.cache.0.iter().chain(&file.inner.0) {
-            for (action, given) in columns(&row.value) {
-                let Some(given) = given else { continue };
-                let Ok(Some(cell)) = cell::parse(&given.value, action, &self.states) else { continue };
-                self.request(file, given, cell, table)?;
+    fn requests(&self, file: &ProtocolFile, table: &Table) {
+        let rows = file.cache.0.iter().chain(&file.inner.0);
+        let cells = rows.flat_map(|(_, row)| columns(&row.value));
+        let asking = cells.filter_map(|(action, given)| {
+            let cell = cell::parse(&given?.value, action, &self.states).ok()??;
+            let Step::Ask(request) = cell.step else { return None };
+            Some((request, given?, cell.next))
+        });
+        let asking: Vec<(MessageKind, &At<String>, Next)> = asking.collect();
+        for request in [MessageKind::Read, MessageKind::ReadNc, MessageKind::Write] {
+            let mut own = asking.iter().filter(|(kind, _, _)| *kind == request).copied().peekable();
+            // Once for all cells that ask it.
+            let first = own.peek().copied();
+            let answered = first.and_then(|first| self.hear(self.answered(first, file, table)));
+            if answered.is_some() && request == MessageKind::Write {
+                own.for_each(|(_, given, next)| {
+                    self.hear(self.written(given, next, file, table));
+                });
             }
         }
-        Ok(())
     }
 
-    fn request(&self, file: &ProtocolFile, given: &At<String>, cell: Cell, table: &Table) -> Result<()> {
-        let Step::Ask(request) = cell.step else { return Ok(()) };
-        let place = self.inside(given, &(0..given.value.len()));
+    /// That some rule answers a request in any case.
+    fn answered(
+        &self,
+        (request, given, next): (MessageKind, &At<String>, Next),
+        file: &ProtocolFile,
+        table: &Table,
+    ) -> Result<()> {
+        if table.directory(request).iter().any(|rule| rule.when == When::Always) {
+            return Ok(());
+        }
         let name = request.name();
-        let rules = table.directory(request);
-        if !rules.iter().any(|rule| rule.when == When::Always) {
-            let last = file.directory.rules(request).last().map(|rule| rule.grant.span.clone());
-            let message = if last.is_some() {
-                format!("the rules for {name} in [directory] leave out a case: none applies without a `when`")
-            } else {
-                format!("no rule in [directory] answers the request {name}")
-            };
-            let complaint = self.document.complain(Some(&last.unwrap_or(place)), message);
-            let rule = any_case(request, cell.next, table);
-            return fail(complaint.expected(format!("{name} = [..., {rule}]")));
-        }
-        let exclusive = match cell.next {
-            Next::To(state) => table.is_exclusive(state),
-            Next::Granted | Next::Same => rules.iter().all(|rule| table.is_exclusive(rule.grant)),
+        let last = file.directory.rules(request).last().map(|rule| rule.grant.span.clone());
+        let message = if last.is_some() {
+            format!("the rules for {name} in [directory] leave out a case: none applies without a `when`")
+        } else {
+            format!("no rule in [directory] answers the request {name}")
         };
-        if request == MessageKind::Write && !exclusive {
-            let message = "a write request leads to a state that is not exclusive".to_owned();
-            let complaint = self.document.complain(Some(&place), message);
-            return fail(complaint.expected("a state that [state] calls exclusive"));
+        let place = last.unwrap_or_else(|| self.inside(given, &(0..given.value.len())));
+        let complaint = self.document.complain(Some(&place), message);
+        fail(complaint.expected(format!("{name} = [..., {}]", any_case(request, next, table))))
+    }
+
+    /// That what asks to write becomes exclusive, and an owner.
+    fn written(&self, given: &At<String>, next: Next, file: &ProtocolFile, table: &Table) -> Result<()> {
+        let exclusive = match next {
+            Next::To(state) => table.is_exclusive(state),
+            Next::Granted | Next::Same => table.write.iter().all(|rule| table.is_exclusive(rule.grant)),
+        };
+        if exclusive {
+            return self.written_by_owner(given, next, file, table);
         }
-        if request == MessageKind::Write {
-            self.written_by_owner(given, cell.next, file, table)?;
-        }
-        Ok(())
+        let place = self.inside(given, &(0..given.value.len()));
+        let message = "a write request leads to a state that is not exclusive";
+        let complaint = self.document.complain(Some(&place), message);
+        fail(complaint.expected("a state that [state] calls exclusive"))
     }
 
     /// That whoever was granted a write is an owner: the directory below asks it for the data from then on.
@@ -360,6 +393,20 @@ impl<'a> Reader<'a> {
             _ => return given.span.clone(),
         };
         start + part.start..start + part.end
+    }
+}
+
+/// A state of which nothing is said.
+fn plain(state: State) -> Row {
+    let none: Cells = [None; Action::ALL.len()];
+    Row {
+        state,
+        exclusive: false,
+        owner: false,
+        noncoherent: false,
+        presence: Presence::Whole,
+        leaf: none,
+        inner: none,
     }
 }
 

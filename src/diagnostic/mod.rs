@@ -33,6 +33,8 @@ pub struct Diagnostic {
     pub suggestion: Option<String>,
     /// What it complains of, where somebody has to know more than the words.
     pub complaint: Option<Complaint>,
+    /// What else is wrong with the same text, told behind it.
+    pub others: Vec<Self>,
 }
 
 /// What is wrong.
@@ -72,7 +74,15 @@ impl Diagnostic {
             expected: None,
             suggestion: None,
             complaint: None,
+            others: Vec::new(),
         }
+    }
+
+    /// With what else is wrong.
+    #[must_use]
+    pub fn and(mut self, others: impl IntoIterator<Item = Self>) -> Self {
+        self.others.extend(others);
+        self
     }
 
     #[must_use]

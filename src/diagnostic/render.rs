@@ -36,7 +36,7 @@ impl fmt::Display for Diagnostic {
         if let Some(suggestion) = &self.suggestion {
             write!(f, "\n {}", printable(suggestion))?;
         }
-        Ok(())
+        self.others.iter().try_for_each(|other| write!(f, "\n{other}"))
     }
 }
 

@@ -62,6 +62,27 @@ fn every_cell_of_a_coherent_protocol_is_there_for_inner_nodes() {
 }
 
 #[test]
+fn all_that_is_wrong_is_told_at_once() {
+    let text = "name = 'p'\n[state]\nM = 'exclusive owned'\nS = ''\n[cache]\n\
+                M = { load = 'hitt', store = 'hit', evict = 'writeback > I', read = 'data > S', write = 'data > J' }\n\
+                S = { load = 'hit', store = 'write > M', evict = 'silent > I', read = 'ack', write = 'ack > I' }\n\
+                I = { load = 'read > granted', store = 'write > M' }\n\
+                [directory]\nread = [{ grant = 'E' }]\nwrite = [{ probe = 'write others', grant = 'M' }]\n";
+    let told = |text: &str| from_toml(&Source::new("p", text)).unwrap_err().to_string();
+    let places = |told: &str| -> Vec<String> {
+        let lines = told.lines().filter(|line| line.starts_with("p:"));
+        lines.map(|line| line.split(':').nth(1).unwrap().to_owned()).collect()
+    };
+    let all = told(text);
+    assert_eq!(places(&all), ["3", "6", "6", "10"], "{all}");
+    assert!(all.contains("did you mean owner?") && all.contains("did you mean hit?"), "{all}");
+    // Who asks for what nobody answers is told once; and states without a row before all else.
+    let right = text.replace("owned", "owner").replace("hitt", "hit").replace("> J", "> I");
+    assert_eq!(places(&told(&right.replace("write = [{", "read-nc = [{").replace("'E'", "'S'"))), ["7"]);
+    assert_eq!(places(&told(&text.replace("S = ''", "X = ''\nY = ''"))), ["4", "5"]);
+}
+
+#[test]
 fn nmoesi_is_table_two() {
     let table = table("nmoesi");
     let states: String = table.rows.iter().map(|row| row.state.letter()).collect();

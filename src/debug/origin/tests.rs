@@ -144,10 +144,15 @@ fn where_a_recording_ends_is_told_what_was_found_or_that_it_is_another_run() {
         let mark = Mark { event: 5, cycle: 0, digest: digest.unwrap_or(machine.digest()) };
         origin.recorded = Some(Recorded { mark, found: Some("two writers".into()), is_violation: true });
         let mut session = Session::open(origin, None);
-        execute(&mut session, "goto event 5").stop.unwrap().reasons.remove(0)
+        let reason = execute(&mut session, "goto event 5").stop.unwrap().reasons.remove(0);
+        (reason, session)
     };
-    assert_eq!(reason(None), Reason::Found { text: "two writers".into(), is_violation: true });
-    assert_eq!(reason(Some(0)), Reason::Differs);
+    let (found, mut session) = reason(None);
+    assert_eq!(found, Reason::Found { text: "two writers".into(), is_violation: true });
+    let why = execute(&mut session, "why").lines;
+    assert_eq!(why[0], "two writers");
+    assert!(why[1].starts_with("decided of 0x"), "{why:?}");
+    assert_eq!(reason(Some(0)).0, Reason::Differs);
 }
 
 #[test]

@@ -121,7 +121,8 @@ pub const KINDS: &[KindInfo] = &[
                 "latency",
                 FieldType::Number,
                 "whole GPU core cycles since it was issued, rounded down; the times of its issue and of this tell the rest, but for \
-                 a hit, which is told as it is issued, with the time that its L1 takes",
+                 a hit, which is told as it is issued, with the time that its L1 takes, and for what has joined a miss, which takes \
+                 as long, at least",
             ),
         ],
     },
@@ -206,7 +207,7 @@ pub const KINDS: &[KindInfo] = &[
     },
     KindInfo {
         name: "warp",
-        about: "a warp changed what it does; where it waits for a page, about that page",
+        about: "a warp changed what it does (memory: it waits for its L1, too); where it waits for a page, about that page",
         fields: &[
             field("warp", FieldType::Number, "warp number in its CU"),
             field("from", FieldType::WarpState, "before"),

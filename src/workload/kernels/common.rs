@@ -142,7 +142,8 @@ pub const fn computing(instructions: u64) -> [ParameterDefinition; 4] {
 ///
 /// Instructions are counted in the source, as a compiler would issue them: one for each addition, multiplication (with the addition that
 /// follows), conversion, comparison, branch and access to shared memory, one for an address in global memory; eight for a division, root,
-/// exponential, logarithm, sine or power. What is known when the kernel is compiled takes none.
+/// exponential, logarithm, sine or power. What is known when the kernel is compiled takes none; a loop takes three a round, unless it is
+/// said to be unrolled.
 pub const fn computing_cuda(instructions: u64) -> [ParameterDefinition; 4] {
     [compute(instructions), LAUNCH, STORE, SEED]
 }
