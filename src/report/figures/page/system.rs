@@ -12,7 +12,7 @@ pub const MACHINE: &str = "paged-gtx480";
 /// In the order of the suite. What takes many instructions for its data shrinks more.
 static PLANS: [Plan; 15] = [
     plan("backprop", 1, Some(32)),
-    plan("bfs", 8, None),
+    plan("bfs", 4, None),
     plan("btree", 1, None),
     plan("comd", 2, None),
     plan("gaussian", 4, None),
