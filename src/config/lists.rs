@@ -6,8 +6,8 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::DeValue;
 
-/// The first list in a tree that its schema has a table for, and whether its items are tables themselves.
-pub fn list_for_table(root: &Value, tree: &Spanned<DeValue<'_>>) -> Option<(Range<usize>, bool)> {
+/// The first list in a tree that its schema has a table for.
+pub fn list_for_table(root: &Value, tree: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
     in_value(root, &choices(root, root), tree)
 }
 
@@ -19,7 +19,7 @@ pub fn choices<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
     std::iter::once(schema).chain(more).collect()
 }
 
-fn in_value(root: &Value, known: &[&Value], value: &Spanned<DeValue<'_>>) -> Option<(Range<usize>, bool)> {
+fn in_value(root: &Value, known: &[&Value], value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
     let inside = |schemas: Vec<&Value>, value| {
         let known: Vec<&Value> = schemas.into_iter().flat_map(|schema| choices(root, schema)).collect();
         in_value(root, &known, value)
@@ -33,11 +33,34 @@ fn in_value(root: &Value, known: &[&Value], value: &Spanned<DeValue<'_>>) -> Opt
             let lists: Vec<&Value> = known.iter().filter_map(|schema| schema.get("items")).collect();
             let is_table = known.iter().any(|schema| schema["properties"].is_object());
             if lists.is_empty() && is_table {
-                let is_of_tables = items.iter().all(|item| matches!(item.get_ref(), DeValue::Table(_)));
-                return Some((value.span(), is_of_tables && !items.is_empty()));
+                return Some(value.span());
             }
             items.iter().find_map(|item| inside(lists.clone(), item))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::machine_from_toml;
+    use crate::diagnostic::Source;
+
+    #[test]
+    fn a_list_is_no_table_whatever_its_items_would_be() {
+        for (text, place) in [
+            ("gpu.l1 = []", (1, 10)),
+            ("gpu.l1 = [\"1 KiB\", 4]", (1, 10)),
+            ("gpu.l1 = [1]", (1, 10)),
+            ("name = \"t\"\ngpu = [2]", (2, 7)),
+            ("network = { balancer = [] }", (1, 24)),
+        ] {
+            let error = machine_from_toml(&Source::new("m", text)).unwrap_err();
+            let told = (error.position(), error.message.as_str(), error.expected.as_deref());
+            assert_eq!(told, (Some(place), "wrong type: a list", Some("a table")), "{text}");
+        }
+        let error = machine_from_toml(&Source::new("m", "[[gpu]]\ncount = 1")).unwrap_err();
+        assert_eq!(error.message, "wrong type: a list of tables");
+        assert!(error.expected.is_some_and(|expected| expected.starts_with("[gpu]")));
     }
 }
