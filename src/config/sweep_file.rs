@@ -12,6 +12,7 @@ use super::fail;
 use super::seed;
 use super::settings::{self, SetValue, Setting};
 use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::model::units::{Bandwidth, Duration, Frequency, Size};
 
 /// A sweep: something to run, and the settings that it is run with, each value of each with all values of the others.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -72,14 +73,24 @@ fn different(setting: &Setting, source: &Source) -> Result<()> {
         let none = Diagnostic::new(format!("`{}` has no values", setting.key()));
         return fail(none.at(source, setting.value.clone()).expected("at least one"));
     }
-    let shown = |value: &SetValue| value.json.as_str().map_or_else(|| value.json.to_string(), str::to_owned);
     for (index, value) in setting.values.iter().enumerate() {
-        if setting.values.iter().take(index).any(|before| shown(before) == shown(value)) {
+        if setting.values.iter().take(index).any(|before| plain(before) == plain(value)) {
             let twice = format!("`{}` is given this value twice", setting.key());
             return fail(Diagnostic::new(twice).at(source, value.span.clone()));
         }
     }
     Ok(())
+}
+
+/// A value in one way to write it: `1024 B` and `1 KiB` are the same.
+fn plain(value: &SetValue) -> String {
+    let Some(text) = value.json.as_str() else { return value.json.to_string() };
+    let size = Size::parse(text).map(|size| size.to_string());
+    let time = || Duration::parse(text).map(|time| time.to_string());
+    let rate = || Bandwidth::parse(text).map(|rate| rate.to_string());
+    let clock = || Frequency::parse(text).map(|clock| clock.to_string());
+    let same = size.or_else(|_| time()).or_else(|_| rate()).or_else(|_| clock());
+    same.unwrap_or_else(|_| text.to_owned())
 }
 
 #[cfg(test)]
@@ -110,6 +121,7 @@ mod tests {
         for (text, message, place) in [
             ("[set]\na = []\n", "`a` has no values", (2, 5)),
             ("[set]\na = [\"1 GHz\", 2, '1 GHz']\n", "`a` is given this value twice", (2, 18)),
+            ("[set]\na = [\"512 B\", \"0.5 KiB\"]\n", "`a` is given this value twice", (2, 15)),
             ("[set]\na = [0x10, 16]\n", "`a` is given this value twice", (2, 12)),
             ("[set]\na.b = 1\n\"a.b\" = 2\n", "`a.b` is set twice, in two ways to write it", (3, 1)),
         ] {

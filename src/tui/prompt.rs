@@ -263,6 +263,9 @@ pub fn complaint(error: &Diagnostic, width: u16) -> Vec<String> {
     if let Some(suggestion) = &error.suggestion {
         advice = format!("{advice}: {suggestion}");
     }
+    if !error.others.is_empty() {
+        advice = format!("{advice} (the first of {})", error.others.len() + 1);
+    }
     let (Some(source), Some(span)) = (&error.source, &error.span) else {
         return wrap(&advice, width);
     };
@@ -391,6 +394,8 @@ mod tests {
         no component matches gpu0.l9; expected a path such as
         gpu0.l2.0: did you mean gpu0.l1?
         ");
+        let several = error.clone().and([Diagnostic::new("one more")]);
+        assert!(complaint(&several, 200)[1].ends_with("did you mean gpu0.l1? (the first of 2)"));
         insta::assert_snapshot!(complaint(&error, 24).join("\n"), @r"
         … transition at gpu0.l9…
                         ^^^^^^^
