@@ -387,7 +387,9 @@ mod tests {
     use crate::model::address::Address;
     use crate::model::inspect::Inspect;
     use crate::model::message::MessageKind;
+    use crate::model::operation::{Fence, Operation};
     use crate::model::record::{Records, What};
+    use crate::workload::{Operations, TaskKind};
 
     /// Blocks of more lines than a word has bits.
     #[test]
@@ -481,6 +483,22 @@ mod tests {
         for state in ["memory", "ready"] {
             assert!((told(state) - cycles(state)).abs() <= 3.0, "{state}: {} {}", told(state), cycles(state));
         }
+    }
+
+    #[test]
+    fn a_warp_that_has_computed_and_waits_for_what_it_hit_does_not_run() {
+        let changes = ["gpu.l1.latency=40", "gpu.cu.outstanding=2"];
+        let mut task = program("gpu0.cu0", Load, &[0x1000, 0x1000, 0x1000]);
+        if let TaskKind::Program { operations: Operations::Listed(listed), .. } = &mut task.what {
+            let mut all = listed.to_vec();
+            all.insert(1, Operation::Fence(Fence::Full));
+            all.extend([Operation::Compute(2), Operation::Fence(Fence::Full)]);
+            *listed = all.into();
+        }
+        let mut machine = performing("tiny/umh-1gpu", &changes, vec![task]);
+        machine.run_until(u64::MAX);
+        let cycles = |state: &str| machine.statistic(&format!("gpu0.cu0.warp_cycles.{state}")).unwrap();
+        assert!((cycles("running") - 2.0).abs() < 1.5, "{}", cycles("running"));
     }
 
     #[test]

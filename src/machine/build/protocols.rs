@@ -184,7 +184,7 @@ impl Builder<'_> {
         let expected = if table.name == above.name {
             "an answer to what its own caches ask: a rule of [directory], and cells that grant"
         } else {
-            "protocols that go together, or one and the same for both: protocol is that of all but those that have their own, as gpu.l1.protocol"
+            "protocols that go together, or one and the same for both (`protocol` is for all that have none of their own, such as `gpu.l1.protocol`)"
         };
         Err(Box::new(Diagnostic::new(message).expected(expected)))
     }

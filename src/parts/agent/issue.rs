@@ -86,6 +86,8 @@ impl Agent {
             && let Some(landed) = warp.all_landed(now)
         {
             warp.ready_at = landed;
+            // One that has computed does no more.
+            self.set_state(slot, WarpState::Ready, out);
             self.await_hits(slot, out);
             return false;
         }

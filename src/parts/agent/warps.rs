@@ -50,7 +50,8 @@ pub(super) struct SetAside {
 pub struct Warp {
     pub state: WarpState,
     pub since: Tick,
-    /// When it goes on by itself, if it waits for what it has hit, or did so last. Told then: no part of the digest.
+    /// When it goes on by itself, if it waits for what it has hit, or did so last. Told when its unit can issue next: no part of the
+    /// digest.
     pub(super) lands_at: Tick,
     pub work: Option<Work>,
     /// The next operation of its work.

@@ -32,7 +32,7 @@ pub const ELEMENT: ParameterDefinition = ParameterDefinition {
     kind: Kind::PowerOfTwo { default: 4, most: 16 },
 };
 /// Of kernels that are made up.
-pub const COMPUTE: ParameterDefinition = compute(CYCLES);
+pub const COMPUTE: ParameterDefinition = compute(CYCLES, EACH);
 pub const LAUNCH: ParameterDefinition = launch(LAUNCH_CYCLES);
 pub const STORE: ParameterDefinition = ParameterDefinition {
     name: "store",
@@ -123,19 +123,24 @@ pub const fn launch(default: u64) -> ParameterDefinition {
     }
 }
 
-const fn compute(default: u64) -> ParameterDefinition {
+const fn compute(default: u64, about: &'static str) -> ParameterDefinition {
     ParameterDefinition {
         name: "compute",
-        about: "cycles that a wavefront computes between loads and stores: in the step that is executed most, and in others as much more \
-                or less as they have instructions",
+        about,
         kind: Kind::Integer { default, least: 0, most: MOST_CYCLES },
     }
 }
 
+/// What `compute` says.
+const EACH: &str = "cycles that a wavefront computes between loads and stores";
+/// The same where steps differ.
+const MAIN: &str = "cycles that a warp computes between loads and stores: in the step that is executed most, and in others as much more or less \
+                    as they have instructions";
+
 /// What a kernel of real launches takes after its own parameters: one for AMD, that computes so many instructions between loads and
 /// stores.
 pub const fn computing(instructions: u64) -> [ParameterDefinition; 4] {
-    [compute(CYCLES * instructions), LAUNCH, STORE, SEED]
+    [compute(CYCLES * instructions, EACH), LAUNCH, STORE, SEED]
 }
 
 /// The same of a kernel for CUDA, of which 32 lanes take a cycle for an instruction of a warp.
@@ -145,7 +150,7 @@ pub const fn computing(instructions: u64) -> [ParameterDefinition; 4] {
 /// exponential, logarithm, sine or power. What is known when the kernel is compiled takes none; a loop takes three a round, unless it is
 /// said to be unrolled.
 pub const fn computing_cuda(instructions: u64) -> [ParameterDefinition; 4] {
-    [compute(instructions), LAUNCH, STORE, SEED]
+    [compute(instructions, MAIN), LAUNCH, STORE, SEED]
 }
 
 /// What the host does between launches.

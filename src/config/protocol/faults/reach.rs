@@ -2,7 +2,7 @@
 
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
-use crate::protocol::table::{Cell, Next, Probe, Step, Table, When};
+use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Step, Table, When};
 
 /// What a processor, or a child, asks of a block.
 pub(super) const REQUESTS: [Action; 3] = [Action::Load, Action::Store, Action::NStore];
@@ -261,8 +261,13 @@ fn after(table: &Table, state: State, cell: Cell) -> Vec<State> {
 /// What may be granted to who asks in a state. While it is exclusive nobody else has a copy, and its parent is exclusive, too.
 pub fn granted(table: &Table, state: State, request: MessageKind) -> Vec<State> {
     let is_alone = table.is_exclusive(state);
-    let possible =
-        table.directory(request).iter().filter(|rule| !(is_alone && rule.when == When::OwnedByAnother));
+    let rules = table.directory(request);
+    // Behind one that always applies none does.
+    let applies = |rule: &DirectoryRule| {
+        rule.when == When::Always && (request == MessageKind::Write || !table.is_exclusive(rule.grant))
+    };
+    let last = rules.iter().position(applies).map_or(rules.len(), |last| last + 1);
+    let possible = rules.iter().take(last).filter(|rule| !(is_alone && rule.when == When::OwnedByAnother));
     possible.map(|rule| rule.grant).take(if is_alone { 1 } else { usize::MAX }).collect()
 }
 

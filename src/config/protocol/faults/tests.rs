@@ -53,6 +53,18 @@ fn what_works_is_no_fault() {
                 ("E = {", "write = \"data > I\"", "write = \"ack > I\""),
             ],
         ),
+        // The second rule never applies, so that whoever reads is the owner.
+        (
+            "moesi",
+            &[
+                ("I = { load", "load = \"read > granted\"", "load = \"read > O\""),
+                (
+                    "    { when = \"owned",
+                    "when = \"owned by another\", probe = \"read owner\", grant = \"S\"",
+                    "probe = \"write others\", grant = \"O\"",
+                ),
+            ],
+        ),
         // What is handed on to a node in S makes it N, as it would an L1.
         ("nmoesi", &[("I = {", "n-store = \"read-nc > N\"", "n-store = \"forward\"")]),
         // The cells that ask to write say themselves what they become.
