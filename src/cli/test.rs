@@ -278,16 +278,7 @@ impl Tested {
         let report = self.result.as_ref().ok();
         let failed = match &self.result {
             Ok(report) => failures(&report.failures),
-            Err(error) => json!([{
-                "message": error.message,
-                "cycle": null,
-                "event": null,
-                "line": error.position().map(|(line, _)| line),
-                "expectation": null,
-                "column": error.position().map(|(_, column)| column),
-                "expected": error.expected,
-                "suggestion": error.suggestion,
-            }]),
+            Err(error) => std::iter::once(&**error).chain(&error.others).map(unread).collect(),
         };
         json!({
             "name": self.name,
@@ -345,4 +336,17 @@ fn sentence(failure: &Failure) -> String {
 
 fn cases(tested: &[Tested]) -> Vec<Case<'_>> {
     tested.iter().map(Tested::case).collect()
+}
+/// What is wrong with a scenario that cannot be read.
+fn unread(error: &Diagnostic) -> Value {
+    json!({
+        "message": error.message,
+        "cycle": null,
+        "event": null,
+        "line": error.position().map(|(line, _)| line),
+        "expectation": null,
+        "column": error.position().map(|(_, column)| column),
+        "expected": error.expected,
+        "suggestion": error.suggestion,
+    })
 }

@@ -26,12 +26,16 @@ fn in_value(root: &Value, known: &[&Value], value: &Spanned<DeValue<'_>>) -> Opt
     };
     match value.get_ref() {
         DeValue::Table(table) => table.iter().find_map(|(key, value)| {
-            let of_key = known.iter().filter_map(|schema| schema["properties"].get(key.get_ref().as_ref()));
-            inside(of_key.collect(), value)
+            let named = known.iter().filter_map(|schema| schema["properties"].get(key.get_ref().as_ref()));
+            let by_state = known.iter().filter_map(|schema| schema["patternProperties"].as_object());
+            inside(named.chain(by_state.flat_map(serde_json::Map::values)).collect(), value)
         }),
         DeValue::Array(items) => {
             let lists: Vec<&Value> = known.iter().filter_map(|schema| schema.get("items")).collect();
-            let is_table = known.iter().any(|schema| schema["properties"].is_object());
+            let is_object = |schema: &&Value| {
+                ["properties", "patternProperties"].iter().any(|keys| schema[*keys].is_object())
+            };
+            let is_table = known.iter().any(is_object);
             if lists.is_empty() && is_table {
                 return Some(value.span());
             }
@@ -59,6 +63,9 @@ mod tests {
             let told = (error.position(), error.message.as_str(), error.expected.as_deref());
             assert_eq!(told, (Some(place), "wrong type: a list", Some("a table")), "{text}");
         }
+        let row = "name = \"p\"\n[state]\nI = \"\"\n[cache]\nI = [\"hit\", \"hit\"]\n";
+        let error = crate::config::protocol::from_toml(&Source::new("p", row)).unwrap_err();
+        assert_eq!((error.position(), error.message.as_str()), (Some((5, 5)), "wrong type: a list"));
         let error = machine_from_toml(&Source::new("m", "[[gpu]]\ncount = 1")).unwrap_err();
         assert_eq!(error.message, "wrong type: a list of tables");
         assert!(error.expected.is_some_and(|expected| expected.starts_with("[gpu]")));

@@ -159,10 +159,10 @@ impl Latency {
         self.ended().saturating_sub(self.began())
     }
 
-    /// Whether it was a hit, which is told as it is issued, and has waited for nothing.
+    /// Whether it was a hit, which is told as it is issued, and has waited for nothing before that either.
     #[must_use]
     pub fn is_hit(&self) -> bool {
-        self.complete.id.event == self.issue.id.event
+        self.legs.is_empty() && self.complete.id.event == self.issue.id.event
     }
 }
 

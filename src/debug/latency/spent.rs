@@ -55,7 +55,7 @@ pub struct Place {
 }
 
 impl Spent {
-    /// Adds an access. A hit has waited for nothing.
+    /// Adds an access. A hit that was issued at once has waited for nothing.
     pub fn add(&mut self, latency: &Latency, components: &Components) {
         if latency.is_hit() {
             return;

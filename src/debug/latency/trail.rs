@@ -216,7 +216,9 @@ impl Trail {
         legs.extend(own.before);
         legs.retain(|leg| leg.cycles > 0);
         legs.reverse();
-        legs.extend(last_look_up(&own.issue, complete, node));
+        // A hit for which nothing was waited is told by itself.
+        let is_plain = legs.is_empty() && own.issue.id.event == complete.id.event;
+        legs.extend(last_look_up(&own.issue, complete, node).filter(|_| !is_plain));
         Some(Latency { issue: own.issue, complete: complete.clone(), legs })
     }
 
@@ -257,12 +259,11 @@ impl Own {
     }
 }
 
-/// What is left of the time of an L1 for an access that has joined a miss, and ended sooner than a hit would have.
+/// The time of an L1 for a hit, and what is left of it for an access that has joined a miss, and ended sooner than a hit would have.
 fn last_look_up(issue: &Record, complete: &Record, at: ComponentId) -> Option<Leg> {
     let What::Complete { latency, .. } = complete.what else { return None };
     let cycles = (issue.cycle + latency).saturating_sub(complete.cycle);
-    let is_hit = issue.id.event == complete.id.event;
-    (cycles > 0 && !is_hit).then_some(Leg { since: complete.cycle, cycles, at, what: Awaited::LookUp })
+    (cycles > 0).then_some(Leg { since: complete.cycle, cycles, at, what: Awaited::LookUp })
 }
 
 fn leg(time: TimeBase, (since, until): (Tick, Tick), at: ComponentId, what: Awaited) -> Leg {

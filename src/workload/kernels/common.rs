@@ -178,7 +178,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Cycles of a step that computes so many instructions, where [`COMPUTE`] is for a step of `main` of them.
+    /// Cycles of a step that computes so many instructions, where `compute` is for a step of `main` of them ([`computing_cuda`]).
     pub fn share(&self, instructions: u64, main: u64) -> u32 {
         let cycles = (u64::from(self.compute) * instructions).div_ceil(main.max(1));
         u32::try_from(cycles).unwrap_or(u32::MAX)
