@@ -67,7 +67,7 @@ pub fn of(
     let machine = if is_found { after } else { machine };
     let tables = scenario.all_tables(&options).unwrap_or_default();
     let is_stuck = violation.rule == "deadlock";
-    let found = || blame_found(&begun, steps, violation.rule, &tables).filter(|_| !is_stuck);
+    let found = || if is_stuck { None } else { blame_found(&begun, steps, violation.rule, &tables) };
     let blame = blame_run(&begun, &machine, &tables).or_else(found);
     let told = Told::of(&machine, violation, blame);
     let how = if is_stuck { Ending::Deadlock } else { Ending::Violation };

@@ -337,6 +337,7 @@ fn sentence(failure: &Failure) -> String {
 fn cases(tested: &[Tested]) -> Vec<Case<'_>> {
     tested.iter().map(Tested::case).collect()
 }
+
 /// What is wrong with a scenario that cannot be read.
 fn unread(error: &Diagnostic) -> Value {
     json!({

@@ -262,7 +262,7 @@ impl Own {
 /// The time of an L1 for a hit, and what is left of it for an access that has joined a miss, and ended sooner than a hit would have.
 fn last_look_up(issue: &Record, complete: &Record, at: ComponentId) -> Option<Leg> {
     let What::Complete { latency, .. } = complete.what else { return None };
-    let cycles = (issue.cycle + latency).saturating_sub(complete.cycle);
+    let cycles = issue.cycle.saturating_add(latency).saturating_sub(complete.cycle);
     (cycles > 0).then_some(Leg { since: complete.cycle, cycles, at, what: Awaited::LookUp })
 }
 

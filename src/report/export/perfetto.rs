@@ -169,7 +169,8 @@ impl Perfetto {
                 let begun = record.txn.and_then(|txn| Some((txn.0, self.transactions.remove(&txn.0)?)));
                 let Some((number, (track, name, issued))) = begun else { return Ok(()) };
                 // A hit is told as it is issued, and one that has joined a miss takes as long, at least.
-                let at = self.microseconds(record.tick.max(issued + self.time.tick_of_cycle(*latency)));
+                let at = self
+                    .microseconds(record.tick.max(issued.saturating_add(self.time.tick_of_cycle(*latency))));
                 let arguments = json!({ "bytes": hex(bytes), "latency_cycles": latency });
                 let event = Event::new("e", &name, track, at).identified("transaction", number);
                 self.put(event.about(Self::arguments(record, arguments)), out)

@@ -6,7 +6,7 @@
 //!   stores the first; where y = 0 it does the same for `b`.
 //!
 //! Neighbouring threads work on neighbouring rows, so that a warp touches as many lines as it has rows. Threads without a row or an element
-//! return at once.
+//! return at once, but for the warps of the first column, which here compute what `b` takes in rows that are done, too.
 
 use std::sync::Arc;
 

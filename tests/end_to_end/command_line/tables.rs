@@ -40,6 +40,22 @@ fn check_tells_all_that_is_wrong_or_unlikely() {
     assert_eq!(call(&["check", &path, "--format", "json"]).code, Some(2));
 }
 
+#[test]
+fn all_that_is_misspelt_in_a_table_is_told_wherever_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let [table, scenario] = ["p.toml", "s.toml"].map(|name| folder.path().join(name).display().to_string());
+    std::fs::write(&table, changed("mesi", &[("store = \"hit\"", "store = \"hitt\""), ("> S\"", "> Z\"")]))
+        .unwrap();
+    let work = "machine = 'tiny/umh-1gpu'\nprotocol = 'p.toml'\n[[do]]\nby = 'gpu0.cu0'\nload = { address = 0x1000 }\n";
+    std::fs::write(&scenario, work).unwrap();
+    for arguments in [["check", &table], ["run", &scenario]] {
+        let told = call(&arguments);
+        assert!(told.stderr.contains("`hitt`") && told.stderr.contains("`Z`"), "{told:?}");
+    }
+    let json = document(&["test", &scenario, "--format", "json"]).to_string();
+    assert!(json.contains("`hitt`") && json.contains("`Z`"), "{json}");
+}
+
 /// A mutant is caught by what is wrong with it, and not with the table that it is a mutant of.
 #[test]
 fn a_fault_of_the_table_itself_catches_no_mutant() {
