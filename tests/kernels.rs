@@ -40,6 +40,7 @@ const SMALL: &[(&str, &[(&str, i64)])] = &[
     ("srad-v2", &[("size", 8), ("region", 2), ("edge", 4)]),
     ("stencil", &[("x", 6), ("y", 5), ("z", 4)]),
     ("sgemm", &[("rows", 10), ("columns", 6), ("inner", 5), ("edge", 4)]),
+    ("sad", &[("width", 1), ("height", 2), ("range", 2), ("each", 6), ("line", 4)]),
     ("gaussian", &[("size", 6), ("edge", 4), ("workgroup", 16)]),
     ("btree", &[("size", 50), ("queries", 6), ("order", 4)]),
     ("xsbench", &[("isotopes", 10), ("points", 8), ("lookups", 20), ("workgroup", 8)]),
@@ -264,6 +265,8 @@ const SOURCES: &[(&str, usize, usize, u64)] = &[
     ("srad-v1", 12, 2, 4 * (8 * 502 * 458 + 2 * (502 + 458))),
     ("srad-v2", 4, 2, 6 * 4 * 2048 * 2048),
     ("stencil", 2, 0, 2 * 4 * 512 * 512 * 64),
+    // Two frames of 99 macroblocks, and of each 41 blocks with 1096 sums.
+    ("sad", 3, 0, 99 * (2 * 2 * 256 + 2 * 41 * 1096)),
     ("sgemm", 1, 0, 4 * (1024 * 992 + 1056 * 992 + 1024 * 1056)),
     ("gaussian", 1022, 0, 4 * (2 * 512 * 512 + 512)),
     ("btree", 1, 0, 2068 * (1 + 16 + 3907) + 4 * 1_000_000 + 10_000 * 24),

@@ -51,6 +51,7 @@ mod pieces;
 mod radix_sort;
 mod reduction;
 mod rsbench;
+mod sad;
 mod scan_large_arrays;
 mod sgemm;
 mod shared_counter;
@@ -124,6 +125,7 @@ pub static KERNELS: &[Definition] = &[
     srad_v2::DEFINITION,
     stencil::DEFINITION,
     sgemm::DEFINITION,
+    sad::DEFINITION,
     gaussian::DEFINITION,
     btree::DEFINITION,
     xsbench::DEFINITION,

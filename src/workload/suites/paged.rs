@@ -20,6 +20,8 @@ pub const PAGED: &[Workload] = &[
         .but("iterations: two, each over the whole matrix"),
     Workload::of("nw", "needleman-wunsch", &[]),
     Workload::of("pathfinder", "pathfinder", &[]),
+    Workload::of("sad", "sad", &[])
+        .but("a texture that lies in memory row by row, without a cache of its own"),
     Workload::of("sgemm", "sgemm", &[]),
     Workload::of("srad", "srad-v2", &[("size", "1024"), ("sync", "none")]),
     Workload::of("stencil", "stencil", &[("z", "48")]).but("iterations: two of the hundred of its source"),

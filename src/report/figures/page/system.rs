@@ -10,7 +10,7 @@ use crate::workload::suites::PAGED;
 pub const MACHINE: &str = "paged-gtx480";
 
 /// In the order of the suite. What takes many instructions for its data shrinks more.
-static PLANS: [Plan; 15] = [
+static PLANS: [Plan; 16] = [
     plan("backprop", 1, Some(32)),
     plan("bfs", 4, None),
     plan("btree", 1, None),
@@ -22,6 +22,7 @@ static PLANS: [Plan; 15] = [
     plan("minife", 2, Some(64)),
     plan("nw", 1, Some(16)),
     plan("pathfinder", 1, None),
+    plan("sad", 1, None),
     plan("sgemm", 4, None),
     plan("srad", 1, None),
     plan("stencil", 4, None),
