@@ -6,7 +6,7 @@
 //!   stores the first; where y = 0 it does the same for `b`.
 //!
 //! Neighbouring threads work on neighbouring rows, so that a warp touches as many lines as it has rows. Threads without a row or an element
-//! return at once, but for the warps of the first column, which here compute what `b` takes in rows that are done, too.
+//! return at once.
 
 use std::sync::Arc;
 
@@ -83,9 +83,14 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     };
     let tiles = Tiles { edge, across: size.div_ceil(edge) };
     let fan2 = move |p: u64| {
+        let cell = move |group, local| tiles.cell(&At { group, local, array: 0, nth: 0, round: 0 });
         let is_left = move |group, local| {
-            let (x, y) = tiles.cell(&At { group, local, array: 0, nth: 0, round: 0 });
+            let (x, y) = cell(group, local);
             u64::from(x + 1 + p < size && y + p < size)
+        };
+        let is_first = move |group, local| {
+            let (x, y) = cell(group, local);
+            u64::from(x + 1 + p < size && y == 0)
         };
         Script::default()
             .then(1, [compute(FAN2)])
@@ -94,7 +99,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
                 [Step::Load(0, 0), Step::Load(1, 0), Step::Load(0, 1), compute(ELEMENT), Step::Store(0, 0)],
             )
             .then_each(
-                move |group, local| u64::from(group / size.div_ceil(edge) == 0 && local < edge),
+                is_first,
                 [Step::Load(2, 0), Step::Load(1, 1), Step::Load(2, 1), compute(RIGHT), Step::Store(2, 0)],
             )
     };
@@ -123,6 +128,17 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Plain, bases, did, steps};
+    use crate::model::operation::Operation;
+    use crate::workload::TaskKind;
+
+    #[test]
+    fn a_warp_whose_rows_are_done_only_finds_that_out() {
+        let last = steps("gaussian", &[("size", 6), ("edge", 4), ("wavefront", 4)]).pop();
+        let Some(TaskKind::Kernel(fan2)) = last else { panic!("Fan2 is the last launch") };
+        // The second workgroup has the first column, and rows from the fifth on: one row is left.
+        let all: Vec<_> = (0..).map_while(|index| fan2.operation(1, 0, index)).collect();
+        assert_eq!(all, [Operation::Compute(8)]);
+    }
 
     #[test]
     fn each_pivot_eliminates_what_is_left() {
