@@ -183,7 +183,7 @@ impl Copies {
         let arrays = self.arrays.iter().enumerate();
         let wanted = arrays.filter(|(number, array)| {
             let is_needed = needed.binary_search(number).is_ok();
-            self.policy.copies(Signals { is_needed, is_up_to_date: array.is_at(side) })
+            self.policy.copies(Signals { to: side, is_needed, is_up_to_date: array.is_at(side) })
         });
         wanted.map(|(number, _)| number).collect()
     }
@@ -191,7 +191,7 @@ impl Copies {
     /// What a task on `side` that uses these arrays waits for, and what it overwrites instead.
     fn plan(&mut self, side: Side, (tasks, task): (&[Task], usize), used: &[usize]) -> Plan {
         let old = self.wanted(side, used);
-        let copies_the_unneeded = self.policy.copies(Signals::default());
+        let copies_the_unneeded = self.policy.copies(Signals { to: side, ..Signals::default() });
         if old.is_empty() || copies_the_unneeded {
             return Plan { wanted: old, overwritten: Vec::new() };
         }

@@ -34,12 +34,15 @@ impl Side {
 
 /// Who directs copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum CopyPolicy {
     /// The programmer, with memcpy: whoever works gets the arrays that it needs, if the other side has written them since ("UMH",
     /// sections 1 and 3.1.2).
     #[default]
     Programmer,
+    /// A programmer who copies "the application's entire address space" to the GPUs, and back what they wrote and the host needs ("UMH",
+    /// section 1, and W in section 6.2).
+    AddressSpace,
     /// The runtime of software unified memory: it does not check what is needed, and assumes that all data of whoever had them
     /// last are modified ("UMH", section 1, first and third inefficiency; Fig. 3).
     Runtime,
@@ -48,6 +51,8 @@ pub enum CopyPolicy {
 /// What is known of an array when a task is about to begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Signals {
+    /// The side of the task.
+    pub to: Side,
     /// The task accesses it, and does not just overwrite all of it.
     pub is_needed: bool,
     /// The side of the task has it as it was last written, as far as it is known there.
@@ -59,7 +64,8 @@ impl CopyPolicy {
     #[must_use]
     pub fn copies(self, array: Signals) -> bool {
         match self {
-            Self::Programmer => array.is_needed && !array.is_up_to_date,
+            Self::AddressSpace if array.to == Side::Gpu => !array.is_up_to_date,
+            Self::Programmer | Self::AddressSpace => array.is_needed && !array.is_up_to_date,
             Self::Runtime => !array.is_up_to_date,
         }
     }
@@ -67,7 +73,17 @@ impl CopyPolicy {
     /// Whether what has been copied counts as up to date where it came from.
     #[must_use]
     pub fn trusts_source(self) -> bool {
-        self == Self::Programmer
+        self != Self::Runtime
+    }
+
+    /// As files name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Programmer => "programmer",
+            Self::AddressSpace => "address-space",
+            Self::Runtime => "runtime",
+        }
     }
 }
 
@@ -77,11 +93,17 @@ mod tests {
 
     #[test]
     fn a_programmer_copies_what_is_needed_and_old_and_a_runtime_all_that_is_old() {
-        let of = |policy: CopyPolicy| {
+        let of = |policy: CopyPolicy, to: Side| {
             [(true, false), (true, true), (false, false), (false, true)]
-                .map(|(is_needed, is_up_to_date)| policy.copies(Signals { is_needed, is_up_to_date }))
+                .map(|(is_needed, is_up_to_date)| policy.copies(Signals { to, is_needed, is_up_to_date }))
         };
-        assert_eq!(of(CopyPolicy::Programmer), [true, false, false, false]);
-        assert_eq!(of(CopyPolicy::Runtime), [true, false, true, false]);
+        let (needed, all) = ([true, false, false, false], [true, false, true, false]);
+        for (policy, gpu, host) in [
+            (CopyPolicy::Programmer, needed, needed),
+            (CopyPolicy::AddressSpace, all, needed),
+            (CopyPolicy::Runtime, all, all),
+        ] {
+            assert_eq!((of(policy, Side::Gpu), of(policy, Side::Host)), (gpu, host), "{}", policy.name());
+        }
     }
 }

@@ -55,7 +55,9 @@ impl Builder<'_> {
                 let of_gpus = tasks.iter().filter(|task| task.what.is_on_gpu());
                 of_gpus.map(|task| pages(task.what.footprint())).max().unwrap_or(0)
             }
-            CopyPolicy::Runtime => pages(tasks.iter().flat_map(|task| task.what.footprint()).collect()),
+            CopyPolicy::AddressSpace | CopyPolicy::Runtime => {
+                pages(tasks.iter().flat_map(|task| task.what.footprint()).collect())
+            }
         };
         if needed <= frames {
             return Ok(());

@@ -9,7 +9,7 @@ use crate::model::page::{Page, PageSet};
 use crate::model::page_view::{CopyView, Mover, PageCell, PageStand, PagesView, SetView};
 use crate::model::wait::WaitLink;
 use crate::parts::copy_engine::Engine;
-use crate::policy::copies::{CopyPolicy, Side};
+use crate::policy::copies::Side;
 use crate::workload::TaskKind;
 
 impl Copies {
@@ -99,10 +99,7 @@ impl Machine {
             due: None,
             last_set: SetView::default(),
             mover: Mover::Copies {
-                by: match copies.policy {
-                    CopyPolicy::Programmer => "programmer",
-                    CopyPolicy::Runtime => "runtime",
-                },
+                by: copies.policy.name(),
                 under_way: copies.transfer.as_ref().map(|transfer| CopyView {
                     to_gpu: transfer.to == Side::Gpu,
                     left: transfer.left,

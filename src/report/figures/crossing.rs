@@ -15,6 +15,8 @@ pub struct Crossing {
     /// All that only keeps caches coherent: probes, and what carries no data back.
     pub coherence: f64,
     pub probes: f64,
+    /// Acknowledgements of grants and writebacks, which the engine needs and no table or figure of the paper has.
+    pub acknowledgements: f64,
     /// Requests for data: without coherence they would be there, too.
     pub requests: f64,
 }
@@ -26,8 +28,8 @@ impl Crossing {
         let sum = |fits: &dyn Fn(&str) -> bool| {
             statistics.iter().filter(|(key, _)| fits(key)).map(|(_, value)| value).sum::<f64>()
         };
-        let network = |network: Network| {
-            let kinds = MessageKind::ALL.into_iter().filter(|kind| kind.network() == network);
+        let kinds = |fits: &dyn Fn(MessageKind) -> bool| {
+            let kinds = MessageKind::ALL.into_iter().filter(|kind| fits(*kind));
             let ends: Vec<String> =
                 kinds.map(|kind| format!(".messages.{}.bytes", key_word(kind.name()))).collect();
             sum(&|key| key.starts_with("link.") && ends.iter().any(|end| key.ends_with(end)))
@@ -35,8 +37,9 @@ impl Crossing {
         Self {
             data: sum(&|key| key == "network.data_bytes"),
             coherence: sum(&|key| key == "network.coherence_bytes"),
-            probes: network(Network::Probe),
-            requests: network(Network::Request),
+            probes: kinds(&|kind| kind.network() == Network::Probe),
+            acknowledgements: kinds(&|kind| matches!(kind, MessageKind::GrantAck | MessageKind::EvictAck)),
+            requests: kinds(&|kind| kind.network() == Network::Request),
         }
     }
 }

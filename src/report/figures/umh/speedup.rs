@@ -36,8 +36,8 @@ const REASON: &str = "what is used once crosses the same link from the same memo
 
 /// Why UMH gains less over memcpy than in the paper.
 const OVER_MEMCPY_REASON: &str = "blocks of 4 KiB that all GPUs store to launch after launch (FW, FWT) go home and come again, and those \
-                                  that they share are fetched by each (DCT, MM, MT, SF, SLA); memcpy copies in only what is \
-                                  read, and the host's own loops between launches (DH, RS) take as long under both";
+                                  that they share are fetched by each (DCT, MM, MT, SF, SLA); the host's own loops between \
+                                  launches (DH, RS) take as long under both";
 
 const NETWORK_NOTE: &str = "of PCIe and NVLink together: the paper does not say of which its averages are";
 

@@ -21,9 +21,13 @@ pub const FIGURE: Figure = Figure {
 /// The workload that the paper has as the worst.
 const WORST: &str = "FW";
 
-/// Why it is missed: 8 bytes are 0.2 % of 4 KiB.
-const REASON: &str = "every grant is acknowledged with 8 B, 0.2 % of a block of 4 KiB by itself, as is every writeback; the \
-                      paper does not say what it counts";
+/// Why it is missed.
+const REASON: &str =
+    "a probe of a block that another has, and its answer without data, are 8 B each: 0.4 % of 4 KiB";
+
+/// What is not counted: 8 bytes are 0.2 % of a block of 4 KiB by themselves, more than the paper's average.
+const ACKNOWLEDGED: &str =
+    "acknowledgements of grants and writebacks, which Table II and Fig. 5 do not have, are not counted";
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
     workloads(effort).into_iter().map(|scaled| run(scaled, &[])).collect()
@@ -33,14 +37,17 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
     let outcomes = outcomes(&workloads, results, |scaled| run(scaled, &[]))?;
     let crossings: Vec<_> = outcomes.iter().map(|outcome| outcome.crossing).collect();
-    let shares = of_data(&crossings, |crossing| crossing.coherence);
+    let shares = of_data(&crossings, |crossing| crossing.coherence - crossing.acknowledgements);
     let average = mean(&shares);
     let worst = workloads.iter().zip(&shares).max_by(|one, other| one.1.total_cmp(other.1));
     let (worst_name, worst) = worst.map_or(("", f64::NAN), |((workload, _), share)| (workload.name, *share));
+    let with_acknowledgements = mean(&of_data(&crossings, |crossing| crossing.coherence));
     let with_requests = mean(&of_data(&crossings, |crossing| crossing.coherence + crossing.requests));
     let counted = "messages between SMDs and HMDs without data, requests for data excepted, over the data";
     let order = format!("the worst is {worst_name}");
-    let detail = format!("arithmetic mean as in the paper; with requests {with_requests:.2} %");
+    let detail = format!(
+        "with them {with_acknowledgements:.2} %, with requests, too, {with_requests:.2} %; arithmetic mean as in the paper"
+    );
     let holds = near(average, 0.08) && near(worst, 1.2) && worst_name == WORST;
     Ok(Finding {
         ours: vec![Some(average), Some(worst)],
@@ -49,8 +56,9 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         note: system::sentences(&[
             &order,
             counted,
-            &detail,
+            ACKNOWLEDGED,
             unless(holds, effort, REASON),
+            &detail,
             MACHINE,
             &left_out(effort),
         ]),
@@ -65,13 +73,15 @@ fn of_data(crossings: &[Crossing], part: impl Fn(&Crossing) -> f64) -> Vec<f64> 
 
 fn chart(workloads: &[Scaled], crossings: &[Crossing]) -> Chart {
     let probes = of_data(crossings, |crossing| crossing.probes);
-    let answers = of_data(crossings, |crossing| crossing.coherence - crossing.probes);
+    let told = of_data(crossings, |crossing| crossing.acknowledgements);
+    let answers =
+        of_data(crossings, |crossing| crossing.coherence - crossing.probes - crossing.acknowledgements);
     let bars = bars_and(
         ("mean", mean),
         "Coherence traffic between SMDs and HMDs (UMH, 6.1.4)",
         "% of the data",
         workloads,
-        &[("probes", probes), ("answers and acknowledgements", answers)],
+        &[("probes", probes), ("answers", answers), ("acknowledgements", told)],
     );
     Chart::Bars(Bars { stacked: true, ..bars })
 }
